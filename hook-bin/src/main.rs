@@ -1,0 +1,2 @@
+//! The `ruleline` command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! The language server.
+fn main() {}
