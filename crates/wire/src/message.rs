@@ -84,6 +84,12 @@ pub struct Pong {
     pub version: String,
     /// Its process id.
     pub pid: u32,
+    /// How many changes it judged for hooks.
+    #[serde(default)]
+    pub judged: u64,
+    /// How many texts it parsed, for whomever.
+    #[serde(default)]
+    pub parses: u64,
 }
 
 /// What judging gave, with the digests of what was judged.
@@ -408,7 +414,7 @@ mod tests {
         for request in [Request::Ping, Request::Judge(request())] {
             assert_eq!(Request::read(&request.to_frame().unwrap()[4..]), Ok(request));
         }
-        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7 });
+        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7, judged: 3, parses: 2 });
         for response in [pong, Response::Judged(judged()), Response::Refused(Refusal::Stale)] {
             assert_eq!(Response::read(&response.to_frame()[4..]), Ok(response));
         }

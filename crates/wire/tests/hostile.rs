@@ -135,7 +135,7 @@ fn the_budget_is_one_for_all_questions_of_a_hook() {
     std::fs::remove_file(slow.socket().with_extension("wait")).unwrap();
     let quick = Server::start(&place.runtime, &place.root, Manner::SaysClean);
     let before = (slow.asked(), quick.asked());
-    assert_eq!(client.judge(place.request("")), Err(Alone::NoServer));
+    assert_eq!(client.judge(place.request("")), Err(Alone::Expired));
     assert_eq!((slow.asked(), quick.asked()), before, "nobody is asked any more");
 }
 
