@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rules::Check;
+use rules::{Check, Finding, Unchecked};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::frame::{self, FrameError};
@@ -139,6 +139,13 @@ pub struct Claim {
     pub span: Option<(usize, usize)>,
 }
 
+impl From<&Finding> for Claim {
+    fn from(finding: &Finding) -> Claim {
+        let span = finding.span.as_ref().map(|span| (span.start, span.end));
+        Claim { rule: finding.rule, check: finding.check, item: finding.item, line: finding.line, span }
+    }
+}
+
 /// One check that could not be made, without its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
@@ -147,6 +154,12 @@ pub struct Open {
     /// Which check.
     #[serde(with = "check_name")]
     pub check: Check,
+}
+
+impl From<&Unchecked> for Open {
+    fn from(unchecked: &Unchecked) -> Open {
+        Open { rule: unchecked.rule, check: unchecked.check }
+    }
 }
 
 /// Why a request is not answered; whoever asked works alone.
