@@ -37,7 +37,8 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders of the user that runs this process; `state` takes the place of the state folder.
+    /// The folders of the user that runs this process; `state` takes the place of the state folder, and holds the
+    /// endpoints too, so that a hook and a server with a state folder of their own meet nobody else.
     ///
     /// # Errors
     /// The user database has no absolute home folder for this user.
@@ -52,7 +53,10 @@ impl Folders {
         };
         let folders = Folders { runtime: runtime_of(uid.as_raw()), ..Folders::below(&home) };
         Ok(match state {
-            Some(state) => Folders { state: crate::paths::absolute(state), ..folders },
+            Some(state) => {
+                let state = crate::paths::absolute(state);
+                Folders { runtime: state.join("run"), state, ..folders }
+            }
             None => folders,
         })
     }
@@ -187,6 +191,8 @@ mod tests {
         assert_eq!(found.user, home.join(".config/ruleline"));
         assert_eq!(found.state, home.join(".local/state/ruleline"));
         assert!(found.runtime.starts_with("/run/user") || found.runtime.starts_with("/tmp"));
+        let own = Folders::find(Some(Path::new("/own"))).unwrap();
+        assert_eq!(own, Folders { state: "/own".into(), runtime: "/own/run".into(), ..found });
     }
 
     #[test]
