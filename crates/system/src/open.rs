@@ -57,6 +57,21 @@ pub enum OpenError {
     },
 }
 
+/// Whether a replaced file must survive a crash of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// As any file; after a crash it may be empty.
+    Usual,
+    /// Synced before it takes the old one's place.
+    Synced,
+}
+
+/// A lock that is held while this lives.
+#[derive(Debug)]
+pub struct Lock {
+    _file: OwnedFd,
+}
+
 impl OpenError {
     fn io(path: &Path, source: impl Into<io::Error>) -> OpenError {
         OpenError::Io { path: path.to_path_buf(), source: source.into() }
@@ -100,12 +115,12 @@ impl Root {
         }
     }
 
-    /// Replaces the file `relative` at once: a new 0600 file is written, synced and renamed onto it. Its folder exists.
+    /// Replaces the file `relative` at once: a new 0600 file is written and renamed onto it. Its folder exists.
     ///
     /// # Errors
     /// [`OpenError`] when the folder is reached over a link, or what stands there is no regular file of ours with one
     /// link, or writing fails; the old file then stands.
-    pub fn replace(&self, relative: &Path, bytes: &[u8]) -> Result<(), OpenError> {
+    pub fn replace(&self, relative: &Path, bytes: &[u8], durability: Durability) -> Result<(), OpenError> {
         let path = self.path.join(relative);
         let (folder, name) = self.parent_of(relative)?;
         if let Ok(found) = rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -117,7 +132,9 @@ impl Root {
         let written = rustix::fs::openat(&folder, &new, flags, mode).map_err(io::Error::from).and_then(|fd| {
             let mut file = File::from(fd);
             file.write_all(bytes)?;
-            file.sync_all()?;
+            if durability == Durability::Synced {
+                file.sync_all()?;
+            }
             rustix::fs::renameat(&folder, &new, &folder, &name).map_err(io::Error::from)
         });
         written.map_err(|source| {
@@ -156,6 +173,19 @@ impl Root {
             return Ok(false);
         }
         File::from(fd).write_all(bytes).map(|()| true).map_err(|source| OpenError::io(&path, source))
+    }
+
+    /// Waits for and holds the lock that the file `relative` (made 0600) stands for, until the result is dropped.
+    ///
+    /// # Errors
+    /// As [`Root::append`], or the system has no locks here.
+    pub fn lock(&self, relative: &Path) -> Result<Lock, OpenError> {
+        let path = self.path.join(relative);
+        let fd = self.open_at(relative, OFlags::RDWR | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
+        let found = rustix::fs::fstat(&fd).map_err(|errno| OpenError::io(&path, errno))?;
+        ours(&found, &path)?;
+        let locked = rustix::fs::flock(&fd, rustix::fs::FlockOperation::LockExclusive);
+        locked.map(|()| Lock { _file: fd }).map_err(|errno| OpenError::io(&path, errno))
     }
 
     /// Makes the folder `relative` (one level, 0755 under the umask) unless it is there.
@@ -391,7 +421,7 @@ mod tests {
         fs::hard_link(base.join("secret"), base.join("root/hard")).unwrap();
         for path in ["link", "linked/new", "out/new", "hard", "fifo", "../new"] {
             assert!(root.append(Path::new(path), b"x", 100).is_err(), "append {path}");
-            assert!(root.replace(Path::new(path), b"x").is_err(), "replace {path}");
+            assert!(root.replace(Path::new(path), b"x", Durability::Usual).is_err(), "replace {path}");
         }
         assert_eq!(fs::read_to_string(base.join("secret")).unwrap(), "secret");
         assert!(!base.join("new").exists() && !base.join("root/dir/new").exists());
@@ -407,7 +437,7 @@ mod tests {
     fn replacing_is_whole_and_creating_touches_nothing_that_is_there() {
         let (_keep, base) = prepared();
         let root = Root::open(&base.join("root")).unwrap();
-        root.replace(Path::new("dir/file"), b"new").unwrap();
+        root.replace(Path::new("dir/file"), b"new", Durability::Synced).unwrap();
         assert_eq!(fs::read_to_string(base.join("root/dir/file")).unwrap(), "new");
         assert_eq!(fs::read_dir(base.join("root/dir")).unwrap().count(), 1);
         assert!(!root.create(Path::new("dir/file"), b"other").unwrap());
