@@ -1,0 +1,198 @@
+//! What a document's current edit does to the rules that hold for it: the one function behind push and pull.
+//!
+//! The lines that the edit adds are judged as a hook would judge them: same rulebooks, same `Change`, same words. What
+//! unchanged lines violate is shown beside it as hints. Everything that comes from a repository passes [`rules::plain`]
+//! or the reasons of `rules`, which do that themselves.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rules::{Change, Check, Effect, FactSource, Finding, Judge, Unchecked, Verdict};
+use syntax::Span;
+
+use crate::features::baseline::Before;
+use crate::rulebooks::{Book, format_of};
+use crate::stack::Holding;
+use crate::text::Text;
+
+/// The code of what the instruction check finds.
+pub const INSTRUCTION_CHECK: &str = "instruction-check";
+/// The code of what is wrong in a rulebook.
+pub const RULEBOOK: &str = "rulebook";
+
+/// How much a diagnostic matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Stands in unchanged lines: an edit of other lines would not be refused for it.
+    Hint,
+    /// A rule says so and stops nothing.
+    Information,
+    /// A person would be asked.
+    Warning,
+    /// The edit would be refused.
+    Error,
+}
+
+/// Where a rule stands.
+#[derive(Debug, Clone)]
+pub struct RulePlace {
+    /// The rule's id.
+    pub id: String,
+    /// The rulebook.
+    pub path: Arc<Path>,
+    /// Its content when it was judged by.
+    pub book: Arc<Book>,
+    /// The rule's id in the text.
+    pub span: Span,
+}
+
+/// One thing to show.
+#[derive(Debug, Clone)]
+pub struct Diagnostic {
+    /// What to underline.
+    pub span: Span,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The rule's id, [`INSTRUCTION_CHECK`] or [`RULEBOOK`].
+    pub code: String,
+    /// Rule, why, and what would pass: plain text in one line.
+    pub message: String,
+    /// The rule behind it.
+    pub rule: Option<RulePlace>,
+}
+
+/// What is to be shown of one state of one document.
+#[derive(Debug)]
+pub struct Report {
+    /// The document's stamp when it was made.
+    pub stamp: u64,
+    /// The client's number of the text; none for a file that is not open.
+    pub version: Option<i32>,
+    /// The text it is about.
+    pub text: Text,
+    /// What is to be shown, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A document as it is judged.
+pub struct Subject<'a> {
+    /// Its text.
+    pub text: &'a Text,
+    /// What the current edit is measured against.
+    pub before: &'a Before,
+    /// The rulebooks that hold for it.
+    pub holding: &'a [Holding],
+    /// Whether violations in unchanged lines are shown.
+    pub hints: bool,
+}
+
+impl Subject<'_> {
+    /// Judges the document's current edit.
+    pub fn diagnose(&self, facts: &dyn FactSource) -> Vec<Diagnostic> {
+        let judge = Judge { facts };
+        let mut shown = Vec::new();
+        for holding in self.holding {
+            let edit = self.change(holding, self.before_text());
+            let first_changed = edit.added.first().map(|line| line.span.clone());
+            let edited = first_changed.is_some() || self.is_edited();
+            let verdict = if edited { judge.judge(&holding.book.rules, &edit) } else { Verdict::default() };
+            if self.hints && self.before.text.is_some() {
+                let whole = self.change(holding, None);
+                let standing = judge.judge(&holding.book.rules, &whole);
+                let old = standing.findings.iter().filter(|finding| is_about_the_text(finding));
+                let old = old.filter(|finding| !verdict.findings.iter().any(|new| is_same(new, finding)));
+                shown.extend(old.map(|finding| Diagnostic {
+                    severity: Severity::Hint,
+                    ..self.show_finding(holding, &whole, finding, None)
+                }));
+            }
+            let place = first_changed.as_ref();
+            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, &edit, finding, place)));
+            shown.extend(verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, &edit, unchecked, place)));
+        }
+        shown.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
+        shown
+    }
+
+    /// The text before as the editor would show it: an editor drops a byte order mark.
+    fn before_text(&self) -> Option<Arc<str>> {
+        let before = self.before.text.as_ref()?;
+        match before.strip_prefix('\u{feff}') {
+            Some(rest) if !self.text.text.starts_with('\u{feff}') => Some(rest.into()),
+            _ => Some(before.clone()),
+        }
+    }
+
+    fn is_edited(&self) -> bool {
+        self.before_text().as_ref() != Some(&self.text.text)
+    }
+
+    fn change(&self, holding: &Holding, before: Option<Arc<str>>) -> Change {
+        crate::interim::between(holding.shown.clone(), holding.names.clone(), before, Some(self.text.text.clone()))
+    }
+
+    fn show_finding(&self, holding: &Holding, change: &Change, finding: &Finding, first: Option<&Span>) -> Diagnostic {
+        let severity = match finding.effect {
+            Effect::Deny => Severity::Error,
+            Effect::Ask => Severity::Warning,
+            Effect::Warn => Severity::Information,
+        };
+        let span = match (&finding.span, finding.check) {
+            (Some(span), _) => span.clone(),
+            (None, Check::AnyChange | Check::Load) => first.cloned().unwrap_or_else(|| self.text.line(0)),
+            (None, _) => self.text.line(0),
+        };
+        let rule = finding.rule.and_then(|rule| holding.place_of(rule));
+        Diagnostic {
+            span,
+            severity,
+            code: rule.as_ref().map_or_else(|| INSTRUCTION_CHECK.to_owned(), |rule| rule.id.clone()),
+            message: crate::interim::reason::finding(&holding.book.rules, change, finding),
+            rule,
+        }
+    }
+
+    fn show_unchecked(&self, holding: &Holding, change: &Change, unchecked: &Unchecked, first: Option<&Span>) -> Diagnostic {
+        let rule = unchecked.rule.and_then(|rule| holding.place_of(rule));
+        Diagnostic {
+            span: first.cloned().unwrap_or_else(|| self.text.line(0)),
+            severity: Severity::Warning,
+            code: rule.as_ref().map_or_else(|| RULEBOOK.to_owned(), |rule| rule.id.clone()),
+            message: crate::interim::reason::unchecked(&holding.book.rules, change, unchecked),
+            rule,
+        }
+    }
+}
+
+/// Whether a finding is one that the text alone gives, whatever was changed in it.
+fn is_about_the_text(finding: &Finding) -> bool {
+    match finding.check {
+        Check::Forbid | Check::ForbidCalls | Check::ForbidImports | Check::Require | Check::RequireDef => true,
+        Check::Load | Check::AnyChange | Check::Question | Check::Instructions => false,
+    }
+}
+
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    (one.rule, one.check, one.item, &one.span) == (other.rule, other.check, other.item, &other.span)
+}
+
+/// What is wrong in a rulebook's text.
+pub fn diagnose_rulebook(path: &Path, text: &Text) -> Vec<Diagnostic> {
+    let loaded = rules::Rulebook::load_validated(text.text.as_bytes(), format_of(path));
+    show_problems(&loaded)
+}
+
+/// What is wrong in a loaded rulebook.
+pub fn show_problems(loaded: &rules::Rulebook) -> Vec<Diagnostic> {
+    let shown = loaded.problems.iter().map(|problem| Diagnostic {
+        span: problem.span.clone(),
+        severity: match problem.severity {
+            rules::Severity::Error => Severity::Error,
+            rules::Severity::Warning => Severity::Warning,
+        },
+        code: RULEBOOK.to_owned(),
+        message: problem.message.clone(),
+        rule: None,
+    });
+    shown.collect()
+}
