@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::timeout;
 use wire::{Decoder, Refusal, Request, Response};
 
@@ -21,15 +21,19 @@ pub(super) async fn serve(mut stream: UnixStream, judging: Arc<Judging>, place: 
     let Ok(Some(payload)) = timeout(PATIENCE, read(&mut stream)).await else {
         return;
     };
-    let answer = tokio::task::spawn_blocking(move || {
+    let (reply, answer) = oneshot::channel();
+    // A thread of its own: the pool is the session's, and a hook must not wait behind the documents it judges.
+    let judging = std::thread::Builder::new().name("hook".into()).spawn(move || {
         let response = match Request::read(&payload) {
-            Ok(request) => judging.answer(request),
+            Ok(request) => judging.answer(&request),
             Err(refusal) => Response::Refused(refusal),
         };
         drop(place);
-        response.to_frame()
+        let _ = reply.send(response.to_frame());
     });
-    if let Ok(frame) = answer.await {
+    if judging.is_ok()
+        && let Ok(frame) = answer.await
+    {
         let _ = timeout(PATIENCE, stream.write_all(&frame)).await;
     }
 }

@@ -3,37 +3,43 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use guard::LoadedBook;
+use guard::books::LARGEST;
 
 use rules::{Change, Judge, Verdict};
-use wire::{BookAnswer, BookRequest, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
+use wire::{BookAnswer, BookRequest, Claim, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
 
-use crate::facts::FactStore;
-use crate::rulebooks::{Book, Rulebooks};
+use crate::engine::Engine;
 
 /// The most rulebooks of one request; a file has one for each root above it.
 const MOST_BOOKS: usize = 64;
 /// The longest text judged, in bytes: what a hook itself would read.
 const LONGEST_TEXT: usize = system::open::JUDGED_CAP as usize;
 
-/// What answers are computed from.
+/// Answers from an engine that the session fills and uses too.
 pub struct Judging {
-    facts: Arc<FactStore>,
-    rulebooks: Arc<Rulebooks>,
+    engine: Arc<Engine>,
+    judged: AtomicU64,
 }
 
 impl Judging {
-    /// Answers from these stores, which the session fills and uses too.
-    pub fn new(facts: Arc<FactStore>, rulebooks: Arc<Rulebooks>) -> Judging {
-        Judging { facts, rulebooks }
+    /// Answers from this engine.
+    pub fn new(engine: Arc<Engine>) -> Judging {
+        Judging { engine, judged: AtomicU64::new(0) }
     }
 
-    /// Answers one request. Never panics on any content; judging is bounded as it is in a hook.
-    pub fn answer(&self, request: Request) -> Response {
+    /// Answers one request. Bounded as judging is in a hook.
+    pub fn answer(&self, request: &Request) -> Response {
         match request {
-            Request::Ping => {
-                Response::Pong(Pong { version: env!("CARGO_PKG_VERSION").to_owned(), pid: std::process::id() })
-            }
-            Request::Judge(request) => self.judge(&request).map_or_else(Response::Refused, Response::Judged),
+            Request::Ping => Response::Pong(Pong {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                pid: std::process::id(),
+                judged: self.judged.load(Ordering::Relaxed),
+                parses: self.engine.facts.parses(),
+            }),
+            Request::Judge(request) => self.judge(request).map_or_else(Response::Refused, Response::Judged),
         }
     }
 
@@ -50,31 +56,33 @@ impl Judging {
         if digest(after.as_bytes()) != request.after {
             return Err(Refusal::Stale);
         }
-        let facts = self.facts.near(before.clone());
+        let facts = self.engine.facts.near(before.clone());
         let change = Change::between(String::new(), Vec::new(), before, after);
         let judge = Judge { facts: &facts };
         let answers = request.books.iter().zip(&books).map(|(asked, book)| {
-            let verdict = judge.judge(&book.rules, &change.named(asked.shown.clone(), asked.names.clone()));
+            let verdict = judge.judge(&book.book, &change.named(asked.shown.clone(), asked.names.clone()));
             claims(asked.digest, &verdict)
         });
-        Ok(Judged { before: request.before, after: request.after, books: answers.collect() })
+        let books = answers.collect();
+        self.judged.fetch_add(1, Ordering::Relaxed);
+        Ok(Judged { before: request.before, after: request.after, books })
     }
 
     /// The rulebook with exactly the bytes asked for.
-    fn book(&self, asked: &BookRequest) -> Result<Arc<Book>, Refusal> {
+    fn book(&self, asked: &BookRequest) -> Result<Arc<LoadedBook>, Refusal> {
         let path = Path::new(&asked.path);
-        if let Some(book) = self.rulebooks.known(path, asked.digest.0) {
+        if let Some(book) = self.engine.rulebooks.known(path, asked.digest.0) {
             return Ok(book);
         }
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(Refusal::Request)?;
-        let bytes = system::open::read_below(folder, Path::new(name), crate::rulebooks::CAP);
+        let bytes = system::open::read_below(folder, Path::new(name), LARGEST);
         let bytes = bytes.ok().flatten().filter(|bytes| digest(bytes) == asked.digest).ok_or(Refusal::Stale)?;
-        Ok(self.rulebooks.content(path, &bytes))
+        Ok(self.engine.rulebooks.content(path, &bytes))
     }
 
     /// The text before, from memory or as it is on disk.
     fn before(&self, path: &str, wanted: Digest) -> Result<Arc<str>, Refusal> {
-        if let Some(text) = self.facts.text(wanted.0) {
+        if let Some(text) = self.engine.facts.text(wanted.0) {
             return Ok(text);
         }
         let text = system::open::read_judged(Path::new(path)).ok().flatten();
@@ -90,7 +98,7 @@ fn digest(bytes: &[u8]) -> Digest {
 fn claims(digest: Digest, verdict: &Verdict) -> BookAnswer {
     BookAnswer {
         digest,
-        claims: verdict.findings.iter().map(wire::Claim::from).collect(),
-        unchecked: verdict.unchecked.iter().map(|one| Open { rule: one.rule, check: one.check }).collect(),
+        claims: verdict.findings.iter().map(Claim::from).collect(),
+        unchecked: verdict.unchecked.iter().map(Open::from).collect(),
     }
 }

@@ -14,10 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::net::UnixListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use wire::{Endpoint, EndpointError, Folder};
 
+use crate::engine::SessionHandle;
 pub use judging::Judging;
 
 /// How many requests are read, judged or answered at a time; more are told to work alone.
@@ -65,8 +66,10 @@ impl Drop for Socket {
     }
 }
 
-/// Keeps an endpoint open for the roots that `roots` tells, until its sender is gone.
-pub async fn attend(runtime: PathBuf, mut roots: watch::Receiver<Vec<PathBuf>>, judging: Arc<Judging>) {
+/// Keeps an endpoint open for the session's folders, as long as there is a session.
+pub async fn attend(runtime: PathBuf, session: SessionHandle) {
+    let judging = Arc::new(Judging::new(session.engine().clone()));
+    let mut roots = session.roots();
     let mut socket: Option<Socket> = None;
     loop {
         let wanted = roots.borrow_and_update().clone();
