@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use system::Folders;
 use tokio::sync::watch;
 
 use crate::facts::FactStore;
@@ -18,6 +19,15 @@ pub struct Engine {
     pub rulebooks: Rulebooks,
     /// The facts of texts.
     pub facts: FactStore,
+    /// The user's folders, where they are as they must be.
+    pub folders: Option<Folders>,
+}
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    pub fn new(folders: Option<Folders>) -> Engine {
+        Engine { folders, ..Engine::default() }
+    }
 }
 
 /// What the socket holds of a session. Clones are cheap; all of it may be used from any thread.

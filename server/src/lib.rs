@@ -14,10 +14,14 @@ mod stack;
 mod text;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use system::Folders;
 use tracing_subscriber::EnvFilter;
+
+use crate::engine::Engine;
 
 /// Ruleline's language server: speaks LSP on stdin and stdout.
 #[derive(Debug, Parser)]
@@ -29,6 +33,9 @@ struct Arguments {
     /// The editor's process; accepted because editors say it.
     #[arg(long = "clientProcessId", value_name = "PID", hide = true)]
     client_process: Option<u32>,
+    /// The folder for state instead of the user's own; for tests and containers.
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
     /// What is logged to stderr: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: String,
@@ -40,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
     log(&arguments.log);
@@ -57,7 +64,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(lsp::serve(|_| {}));
+    let folders = Folders::find(arguments.state_dir.as_deref());
+    let folders = folders.inspect_err(|refused| tracing::warn!("the user's rulebook does not hold: {refused}")).ok();
+    let code = runtime.block_on(lsp::serve(Engine::new(folders), |_| {}));
     runtime.shutdown_background();
     // The thread that reads stdin would keep the process until the client closes it.
     std::process::exit(code.into())
@@ -67,4 +76,6 @@ fn log(level: &str) {
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }
-fn interim_facts(_: &syntax::Tree, _: &str) -> syntax::Facts { syntax::Facts::default() }
+fn interim_facts(_: &syntax::Tree, _: &str) -> syntax::Facts {
+    syntax::Facts::default()
+}

@@ -1,7 +1,13 @@
-//! Which rulebooks hold for a file, and how each sees its path.
+//! Which rulebooks hold for a document, with their contents at hand.
+//!
+//! `guard` says which hold and what they call the file; here they are taken from the shelf. For what is shown in the
+//! editor the last good content of a rulebook holds.
 
 use std::path::Path;
 use std::sync::Arc;
+
+use guard::stack::{Spelled, Surroundings};
+use system::Folders;
 
 use crate::features::diagnostics::RulePlace;
 use crate::rulebooks::{Book, Rulebooks};
@@ -11,39 +17,53 @@ use crate::rulebooks::{Book, Rulebooks};
 pub struct Holding {
     /// The rulebook's file.
     pub path: Arc<Path>,
-    /// Its last good content.
+    /// Its content.
     pub book: Arc<Book>,
-    /// The file's path as people are shown it.
-    pub shown: String,
-    /// The spellings of the file's path that globs are tried on.
-    pub names: Vec<String>,
+    /// The file's names in the eyes of the rulebook; one entry for each root they are relative to.
+    pub views: Vec<Vec<String>>,
 }
 
 impl Holding {
     /// Where the rule with this index stands.
     pub fn place_of(&self, rule: usize) -> Option<RulePlace> {
-        let rule = self.book.rules.rules.get(rule)?;
-        Some(RulePlace { id: rule.id.clone(), path: self.path.clone(), book: self.book.clone(), span: rule.id_span.clone() })
+        let rule = self.book.rules().rules.get(rule)?;
+        let (id, span) = (rule.id.clone(), rule.id_span.clone());
+        Some(RulePlace { id, path: self.path.clone(), book: self.book.clone(), span })
     }
 }
 
-/// The rulebooks that hold for `file`.
-pub fn holding(rulebooks: &Rulebooks, file: &Path) -> Vec<Holding> {
-    let mut found = Vec::new();
-    for root in system::roots::enclosing(file.parent().unwrap_or(file)) {
-        for name in ["rules.toml", "rules.json"] {
-            let relative = Path::new(".ruleline").join(name);
-            if let Some(shelved) = rulebooks.at(&root.path, &relative) {
-                let shown = system::paths::relative(&root.path, file).unwrap_or_default();
-                found.push(Holding { path: root.path.join(relative).into(), book: shelved.good, names: vec![shown.clone()], shown });
+/// What holds for one file.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// The file's path as people are shown it.
+    pub shown: String,
+    /// The rulebooks.
+    pub holdings: Vec<Holding>,
+    /// Rulebooks that are there and cannot be read, a line each.
+    pub unreadable: Vec<String>,
+}
+
+/// What holds for `file`; the user's rulebook too where the user's folders are known.
+pub fn held(rulebooks: &Rulebooks, file: &Path, folders: Option<&Folders>) -> Held {
+    let stack = guard::stack::stack(&Spelled::new(file.to_path_buf()), &Surroundings::default(), folders);
+    let mut held = Held { shown: stack.shown, ..Held::default() };
+    for holding in stack.holdings {
+        let path = holding.place.path();
+        let book = match rulebooks.at(&holding.place) {
+            Ok(shelved) => shelved.map(|shelved| shelved.good),
+            Err(why) => {
+                held.unreadable.push(why);
+                rulebooks.last_good(&path)
             }
-        }
+        };
+        held.holdings.extend(book.map(|book| Holding { path: path.into(), book, views: holding.views }));
     }
-    found
+    held
 }
 
-/// Whether a file is a rulebook that could hold for something.
-pub fn is_rulebook(path: &Path) -> bool {
-    let in_folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".ruleline");
-    in_folder && path.file_name().is_some_and(|name| name == "rules.toml" || name == "rules.json")
+/// Whether a file is a rulebook: a project's, or the user's.
+pub fn is_rulebook(path: &Path, folders: Option<&Folders>) -> bool {
+    path.ends_with(guard::books::PROJECT_RULES)
+        || path.ends_with(".ruleline/rules.json")
+        || folders.is_some_and(|folders| path == folders.user.join("rules.toml"))
 }

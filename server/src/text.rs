@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use syntax::position::{Located, Positions};
 pub use syntax::position::{Encoding, Position};
+use syntax::position::{Located, Positions};
 use syntax::{LineIndex, Span};
 
 /// A text and where its lines begin.

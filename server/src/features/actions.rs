@@ -62,9 +62,8 @@ pub fn offer(report: &Report, from: Position, to: Position, encoding: Encoding) 
 
 /// Explains the rule's finding nearest to the line; none when the report has none of that rule.
 pub fn explain(report: &Report, path: &Path, id: &str, line: u32) -> Option<String> {
-    let of_rule = |diagnostic: &&Diagnostic| {
-        diagnostic.rule.as_ref().is_some_and(|rule| rule.id == id && *rule.path == *path)
-    };
+    let of_rule =
+        |diagnostic: &&Diagnostic| diagnostic.rule.as_ref().is_some_and(|rule| rule.id == id && *rule.path == *path);
     let distance = |diagnostic: &&Diagnostic| report.text.line_number(diagnostic.span.start).abs_diff(line);
     let diagnostic = report.diagnostics.iter().filter(of_rule).min_by_key(distance)?;
     let rule = diagnostic.rule.as_ref()?;

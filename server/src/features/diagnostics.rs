@@ -11,8 +11,8 @@ use rules::{Change, Check, Effect, FactSource, Finding, Judge, Unchecked, Verdic
 use syntax::Span;
 
 use crate::features::baseline::Before;
-use crate::rulebooks::{Book, format_of};
-use crate::stack::Holding;
+use crate::rulebooks::Book;
+use crate::stack::{Held, Holding};
 use crate::text::Text;
 
 /// The code of what the instruction check finds.
@@ -80,8 +80,8 @@ pub struct Subject<'a> {
     pub text: &'a Text,
     /// What the current edit is measured against.
     pub before: &'a Before,
-    /// The rulebooks that hold for it.
-    pub holding: &'a [Holding],
+    /// What holds for it.
+    pub held: &'a Held,
     /// Whether violations in unchanged lines are shown.
     pub hints: bool,
 }
@@ -90,28 +90,50 @@ impl Subject<'_> {
     /// Judges the document's current edit.
     pub fn diagnose(&self, facts: &dyn FactSource) -> Vec<Diagnostic> {
         let judge = Judge { facts };
-        let mut shown = Vec::new();
-        for holding in self.holding {
-            let edit = self.change(holding, self.before_text());
-            let first_changed = edit.added.first().map(|line| line.span.clone());
-            let edited = first_changed.is_some() || self.is_edited();
-            let verdict = if edited { judge.judge(&holding.book.rules, &edit) } else { Verdict::default() };
-            if self.hints && self.before.text.is_some() {
-                let whole = self.change(holding, None);
-                let standing = judge.judge(&holding.book.rules, &whole);
-                let old = standing.findings.iter().filter(|finding| is_about_the_text(finding));
-                let old = old.filter(|finding| !verdict.findings.iter().any(|new| is_same(new, finding)));
-                shown.extend(old.map(|finding| Diagnostic {
-                    severity: Severity::Hint,
-                    ..self.show_finding(holding, &whole, finding, None)
-                }));
+        let before = self.before_text();
+        let is_edited = before.as_ref() != Some(&self.text.text);
+        let edit = Change::between(self.held.shown.clone(), Vec::new(), before, self.text.text.clone());
+        let whole = (self.hints && edit.before.is_some())
+            .then(|| Change::created(self.held.shown.clone(), Vec::new(), self.text.text.clone()));
+        let mut shown = self.unreadable();
+        for holding in &self.held.holdings {
+            let rules = holding.book.rules();
+            let mut verdict = Verdict::default();
+            let mut standing = Vec::new();
+            for names in &holding.views {
+                if is_edited {
+                    merge(&mut verdict, judge.judge(rules, &edit.named(edit.path.clone(), names.clone())));
+                }
+                if let Some(whole) = &whole {
+                    let found = judge.judge(rules, &whole.named(whole.path.clone(), names.clone())).findings;
+                    standing.extend(found.into_iter().filter(is_about_the_text));
+                }
             }
-            let place = first_changed.as_ref();
-            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, &edit, finding, place)));
-            shown.extend(verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, &edit, unchecked, place)));
+            standing.retain(|old| !verdict.findings.iter().any(|new| is_same(new, old)));
+            standing.dedup_by(|one, other| is_same(one, other));
+            let first = edit.added.first().map(|line| &line.span);
+            shown.extend(standing.iter().map(|finding| Diagnostic {
+                severity: Severity::Hint,
+                ..self.show_finding(holding, &edit, finding, None)
+            }));
+            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, &edit, finding, first)));
+            shown.extend(
+                verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, &edit, unchecked, first)),
+            );
         }
         shown.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         shown
+    }
+
+    fn unreadable(&self) -> Vec<Diagnostic> {
+        let shown = self.held.unreadable.iter().map(|why| Diagnostic {
+            span: self.text.line(0),
+            severity: Severity::Warning,
+            code: RULEBOOK.to_owned(),
+            message: format!("a rulebook cannot be read: {}", rules::plain::plain(why, rules::plain::WHY)),
+            rule: None,
+        });
+        shown.collect()
     }
 
     /// The text before as the editor would show it: an editor drops a byte order mark.
@@ -121,14 +143,6 @@ impl Subject<'_> {
             Some(rest) if !self.text.text.starts_with('\u{feff}') => Some(rest.into()),
             _ => Some(before.clone()),
         }
-    }
-
-    fn is_edited(&self) -> bool {
-        self.before_text().as_ref() != Some(&self.text.text)
-    }
-
-    fn change(&self, holding: &Holding, before: Option<Arc<str>>) -> Change {
-        crate::interim::between(holding.shown.clone(), holding.names.clone(), before, Some(self.text.text.clone()))
     }
 
     fn show_finding(&self, holding: &Holding, change: &Change, finding: &Finding, first: Option<&Span>) -> Diagnostic {
@@ -147,18 +161,24 @@ impl Subject<'_> {
             span,
             severity,
             code: rule.as_ref().map_or_else(|| INSTRUCTION_CHECK.to_owned(), |rule| rule.id.clone()),
-            message: crate::interim::reason::finding(&holding.book.rules, change, finding),
+            message: crate::interim::reason::finding(holding.book.rules(), change, finding),
             rule,
         }
     }
 
-    fn show_unchecked(&self, holding: &Holding, change: &Change, unchecked: &Unchecked, first: Option<&Span>) -> Diagnostic {
+    fn show_unchecked(
+        &self,
+        holding: &Holding,
+        change: &Change,
+        unchecked: &Unchecked,
+        first: Option<&Span>,
+    ) -> Diagnostic {
         let rule = unchecked.rule.and_then(|rule| holding.place_of(rule));
         Diagnostic {
             span: first.cloned().unwrap_or_else(|| self.text.line(0)),
             severity: Severity::Warning,
             code: rule.as_ref().map_or_else(|| RULEBOOK.to_owned(), |rule| rule.id.clone()),
-            message: crate::interim::reason::unchecked(&holding.book.rules, change, unchecked),
+            message: crate::interim::reason::unchecked(holding.book.rules(), change, unchecked),
             rule,
         }
     }
@@ -172,19 +192,27 @@ fn is_about_the_text(finding: &Finding) -> bool {
     }
 }
 
+/// Takes over what another view of the file gave beyond what is known.
+fn merge(verdict: &mut Verdict, other: Verdict) {
+    for finding in other.findings {
+        if !verdict.findings.iter().any(|known| is_same(known, &finding)) {
+            verdict.findings.push(finding);
+        }
+    }
+    for unchecked in other.unchecked {
+        if !verdict.unchecked.contains(&unchecked) {
+            verdict.unchecked.push(unchecked);
+        }
+    }
+}
+
 fn is_same(one: &Finding, other: &Finding) -> bool {
     (one.rule, one.check, one.item, &one.span) == (other.rule, other.check, other.item, &other.span)
 }
 
-/// What is wrong in a rulebook's text.
-pub fn diagnose_rulebook(path: &Path, text: &Text) -> Vec<Diagnostic> {
-    let loaded = rules::Rulebook::load_validated(text.text.as_bytes(), format_of(path));
-    show_problems(&loaded)
-}
-
-/// What is wrong in a loaded rulebook.
-pub fn show_problems(loaded: &rules::Rulebook) -> Vec<Diagnostic> {
-    let shown = loaded.problems.iter().map(|problem| Diagnostic {
+/// What is wrong in a rulebook.
+pub fn show_problems(problems: &[rules::Problem]) -> Vec<Diagnostic> {
+    let shown = problems.iter().map(|problem| Diagnostic {
         span: problem.span.clone(),
         severity: match problem.severity {
             rules::Severity::Error => Severity::Error,

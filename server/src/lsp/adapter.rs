@@ -9,9 +9,9 @@ use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::{
     CodeActionKind, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
-    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandParams,
-    InitializeParams, InitializeResult, InitializedParams, Url, WorkspaceFolder,
+    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult,
+    ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url, WorkspaceFolder,
 };
 
 use crate::features::actions;
@@ -36,6 +36,7 @@ impl Adapter {
     }
 
     /// A notification that changes nothing here.
+    #[expect(clippy::unused_async, reason = "the router takes async handlers")]
     pub async fn ignore(&self, _: Value) {}
 
     fn send(&self, event: Event) {
@@ -62,7 +63,8 @@ impl Adapter {
             }
             proto::STATUS => Ok(self.ask(|reply| Event::Status { reply }).await.unwrap_or_default()),
             name @ (proto::OPEN_RULE | proto::EXPLAIN) => {
-                let (command, document) = proto::from_command(name, &params.arguments).map_err(Error::invalid_params)?;
+                let (command, document) =
+                    proto::from_command(name, &params.arguments).map_err(Error::invalid_params)?;
                 let key = document.map(String::from);
                 match self.ask(|reply| Event::Commanded { key, command, reply }).await {
                     Some(Ok(said)) => Ok(json!({"message": said})),
@@ -121,7 +123,9 @@ impl LanguageServer for Adapter {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        self.send(Event::Watched { paths: params.changes.iter().filter_map(|change| uri::to_path(&change.uri)).collect() });
+        self.send(Event::Watched {
+            paths: params.changes.iter().filter_map(|change| uri::to_path(&change.uri)).collect(),
+        });
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {

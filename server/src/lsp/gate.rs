@@ -207,12 +207,7 @@ mod tests {
 
     #[tokio::test]
     async fn exit_codes() {
-        for (methods, code) in [
-            (&["shutdown", "exit"][..], 0),
-            (&["exit"], 1),
-            (&["shutdown"], 1),
-            (&[], 1),
-        ] {
+        for (methods, code) in [(&["shutdown", "exit"][..], 0), (&["exit"], 1), (&["shutdown"], 1), (&[], 1)] {
             let (mut gate, _) = gate();
             for method in methods {
                 let _ = gate.call(Request::build(*method).finish()).await;

@@ -31,8 +31,8 @@ use stdin::Until;
 const LAST: Duration = Duration::from_secs(2);
 
 /// Serves one client on stdin and stdout; gives the exit code. `started` gets what the socket needs.
-pub async fn serve(started: impl FnOnce(SessionHandle)) -> u8 {
-    let engine = Arc::new(Engine::default());
+pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
+    let engine = Arc::new(engine);
     let (roots, roots_told) = watch::channel(Vec::new());
     started(SessionHandle::new(engine.clone(), roots_told));
 
@@ -61,7 +61,9 @@ pub async fn serve(started: impl FnOnce(SessionHandle)) -> u8 {
         }
     };
     let writer = pump.writer();
-    Server::new(Until::new(tokio::io::stdin(), end), writer, socket).serve(Gate { inner: service, life: life.clone() }).await;
+    Server::new(Until::new(tokio::io::stdin(), end), writer, socket)
+        .serve(Gate { inner: service, life: life.clone() })
+        .await;
     let _ = tokio::task::spawn_blocking(move || pump.drain(LAST)).await;
     life.exit_code()
 }

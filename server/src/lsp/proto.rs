@@ -124,7 +124,8 @@ fn to_command(command: &Command, document: &str) -> Option<(&'static str, Value)
 /// Which argument is missing or wrong, in one line.
 pub fn from_command(name: &str, arguments: &[Value]) -> Result<(Command, Option<Url>), String> {
     let given = arguments.first().unwrap_or(&Value::Null);
-    let text = |key: &str| given.get(key).and_then(Value::as_str).ok_or(format!("{name}: no text \"{key}\" in its argument"));
+    let text =
+        |key: &str| given.get(key).and_then(Value::as_str).ok_or(format!("{name}: no text \"{key}\" in its argument"));
     let rulebook = text("rulebook")?;
     let path: Arc<Path> = uri::text_to_path(rulebook).ok_or(format!("{name}: \"rulebook\" names no file"))?.into();
     let id = text("rule")?.to_owned();

@@ -71,12 +71,8 @@ impl Pump {
     }
 
     fn with_cap(out: impl Write + Send + 'static, cap: usize) -> Pump {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            given_up: Notify::new(),
-            cap,
-        });
+        let shared =
+            Arc::new(Shared { queue: Mutex::default(), changed: Condvar::new(), given_up: Notify::new(), cap });
         let pump = Pump { shared };
         let writer = pump.clone();
         std::thread::spawn(move || writer.write_all(out));
@@ -206,7 +202,9 @@ fn frame_length(bytes: &[u8]) -> std::io::Result<Option<usize>> {
     };
     let body = std::str::from_utf8(&bytes[..end])
         .ok()
-        .and_then(|head| head.lines().find_map(|line| line.strip_prefix("Content-Length:")?.trim().parse::<usize>().ok()))
+        .and_then(|head| {
+            head.lines().find_map(|line| line.strip_prefix("Content-Length:")?.trim().parse::<usize>().ok())
+        })
         .ok_or_else(|| std::io::Error::other("a frame without its length"))?;
     let whole = end + 4 + body;
     Ok((bytes.len() >= whole).then_some(whole))

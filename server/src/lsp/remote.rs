@@ -50,7 +50,10 @@ impl Remote {
         let stage = if ended {
             WorkDoneProgress::End(WorkDoneProgressEnd::default())
         } else {
-            WorkDoneProgress::Begin(WorkDoneProgressBegin { title: title.to_owned(), ..WorkDoneProgressBegin::default() })
+            WorkDoneProgress::Begin(WorkDoneProgressBegin {
+                title: title.to_owned(),
+                ..WorkDoneProgressBegin::default()
+            })
         };
         let params = ProgressParams { token: token.clone(), value: ProgressParamsValue::WorkDone(stage) };
         self.pump.notify(None, "$/progress", &params);
@@ -58,10 +61,10 @@ impl Remote {
 }
 
 /// Runs a request to the client; one that is not answered in time is given up.
-fn ask<T: Send>(what: &'static str, request: impl Future<Output = Result<T, tower_lsp::jsonrpc::Error>> + Send + 'static)
-where
-    T: 'static,
-{
+fn ask<T: Send + 'static>(
+    what: &'static str,
+    request: impl Future<Output = Result<T, tower_lsp::jsonrpc::Error>> + Send + 'static,
+) {
     tokio::spawn(async move {
         match tokio::time::timeout(PATIENCE, request).await {
             Ok(Ok(_)) => {}
@@ -86,7 +89,8 @@ impl Editor for Remote {
         };
         let diagnostics = proto::to_diagnostics(report, self.profile());
         // The typed URI would be written as it was parsed, not as the client wrote it.
-        let typed = PublishDiagnosticsParams::new(Url::parse("file:///").expect("a constant"), diagnostics, report.version);
+        let typed =
+            PublishDiagnosticsParams::new(Url::parse("file:///").expect("a constant"), diagnostics, report.version);
         let mut params = json!(typed);
         params["uri"] = json!(raw);
         self.pump.notify(Some(&raw), "textDocument/publishDiagnostics", &params);
@@ -132,8 +136,7 @@ impl Editor for Remote {
             return;
         }
         let selection = proto::to_range(&place.text, &place.span, self.profile().encoding);
-        let params =
-            ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(selection) };
+        let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(selection) };
         let (client, pump) = (self.client.clone(), self.pump.clone());
         ask("window/showDocument", async move {
             let shown = client.show_document(params).await;

@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn refresh_support_is_read_under_the_name_of_the_specification() {
-        let read = |name: &str| Profile::read(&json!({"capabilities": {"workspace": {name: {"refreshSupport": true}}}}));
+        let read =
+            |name: &str| Profile::read(&json!({"capabilities": {"workspace": {name: {"refreshSupport": true}}}}));
         assert!(read("diagnostics").refreshes);
         assert!(!read("diagnostic").refreshes);
     }
@@ -122,8 +123,10 @@ mod tests {
             (json!({"rootUri": "file:///a"}), vec!["file:///a"]),
             (json!({"rootUri": null, "workspaceFolders": null}), vec![]),
             (json!({"rootUri": "file:///a", "workspaceFolders": []}), vec!["file:///a"]),
-            (json!({"rootUri": "file:///a", "workspaceFolders": [{"uri": "file:///b"}, {"uri": 3}, {"uri": "file:///c"}]}),
-             vec!["file:///b", "file:///c"]),
+            (
+                json!({"rootUri": "file:///a", "workspaceFolders": [{"uri": "file:///b"}, {"uri": 3}, {"uri": "file:///c"}]}),
+                vec!["file:///b", "file:///c"],
+            ),
         ] {
             assert_eq!(Profile::read(&parameters).folders, expected, "{parameters}");
         }
@@ -131,7 +134,9 @@ mod tests {
 
     #[test]
     fn anything_can_be_read() {
-        for parameters in [json!(null), json!([1]), json!({"capabilities": [true]}), json!({"capabilities": {"general": 3}})] {
+        for parameters in
+            [json!(null), json!([1]), json!({"capabilities": [true]}), json!({"capabilities": {"general": 3}})]
+        {
             assert_eq!(Profile::read(&parameters).encoding, Encoding::Utf16);
         }
     }

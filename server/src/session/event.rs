@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 use crate::features::actions::Command;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Diagnostic;
+use crate::features::diagnostics::Report;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
-use crate::features::diagnostics::Report;
 
 /// One event. `key` names a document: its URI as normalised by the client's side of the server.
 pub enum Event {

@@ -9,13 +9,13 @@ use tokio::sync::oneshot;
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
 use crate::rulebooks::Shelved;
+use crate::session::Session;
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
 use crate::session::event::{Event, Judged};
 use crate::session::snapshot::Snapshot;
 use crate::session::watch::{Watcher, is_of_head, is_of_rules};
-use crate::session::Session;
 use crate::stack;
 use crate::text::Text;
 
@@ -24,7 +24,7 @@ impl Session {
         match event {
             Event::Started { profile, folders } => self.start(profile, &folders),
             Event::Ready => self.watch(),
-            Event::Opened { key, uri, path, version, text } => self.open(key, uri, path, version, text),
+            Event::Opened { key, uri, path, version, text } => self.open(&key, uri, path, version, text),
             Event::Changed { key, version, edits } => self.change(&key, version, edits),
             Event::Saved { key } => self.save(&key),
             Event::Closed { key } => self.close(&key),
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    fn open(&mut self, key: String, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
+    fn open(&mut self, key: &str, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
         if let Some(shown) = path.as_ref().and_then(|path| self.shown_rulebooks.remove(path).map(|_| path.clone())) {
             self.clear(&Target::File(shown), None);
         }
@@ -96,12 +96,12 @@ impl Session {
             report: None,
             waiting: Vec::new(),
         };
-        self.schedule.forget(&key);
-        if let Some(former) = self.documents.insert(key.clone(), document) {
+        self.schedule.forget(key);
+        if let Some(former) = self.documents.insert(key.to_owned(), document) {
             tracing::warn!("{} was opened twice", former.uri);
         }
         self.watch_roots();
-        self.touch(&key);
+        self.touch(key);
     }
 
     fn change(&mut self, key: &str, version: i32, edits: Vec<Edit>) {
@@ -126,7 +126,8 @@ impl Session {
     fn save(&mut self, key: &str) {
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
-        if document.path.as_deref().is_some_and(stack::is_rulebook) {
+        let folders = self.engine.folders.as_ref();
+        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
             self.engine.rulebooks.forget();
             self.judge_all_anew();
         } else {
@@ -141,7 +142,8 @@ impl Session {
             let _ = waiting.send(None);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
-        if document.path.as_deref().is_some_and(stack::is_rulebook) {
+        let folders = self.engine.folders.as_ref();
+        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
             self.survey();
         }
     }
@@ -183,15 +185,15 @@ impl Session {
 
     fn want(&mut self, key: &str, reply: oneshot::Sender<Option<Arc<Report>>>) {
         let now = (self.clock)();
-        match self.documents.get_mut(key) {
-            None => drop(reply.send(None)),
-            Some(document) => match document.current_report() {
-                Some(report) => drop(reply.send(Some(report.clone()))),
-                None => {
-                    document.waiting.push(reply);
-                    self.schedule.hurry(key, now);
-                }
-            },
+        let Some(document) = self.documents.get_mut(key) else {
+            let _ = reply.send(None);
+            return;
+        };
+        if let Some(report) = document.current_report() {
+            let _ = reply.send(Some(report.clone()));
+        } else {
+            document.waiting.push(reply);
+            self.schedule.hurry(key, now);
         }
     }
 
@@ -201,7 +203,7 @@ impl Session {
                 let gone = || format!("Ruleline: there is no rule {} in that rulebook any more", actions::plain_id(id));
                 let files = self.engine.rulebooks.files();
                 let (_, shelved) = files.iter().find(|(known, _)| **known == **path).ok_or_else(gone)?;
-                let rule = shelved.current.rules.rules.iter().find(|rule| rule.id == *id).ok_or_else(gone)?;
+                let rule = shelved.current.rules().rules.iter().find(|rule| rule.id == *id).ok_or_else(gone)?;
                 let text = shelved.current.text.clone();
                 let line = text.line_number(rule.id_span.start);
                 let shown = rules::plain::plain(&system::paths::shown(path), rules::plain::PATH);
@@ -225,9 +227,9 @@ impl Session {
         let rulebook = |(path, shelved): &(PathBuf, Shelved)| {
             json!({
                 "path": system::paths::shown(path),
-                "sha256": system::digest::hex(&shelved.current.rules.digest),
-                "rules": shelved.current.rules.rules.len(),
-                "problems": shelved.current.rules.problems.len(),
+                "sha256": system::digest::hex(&shelved.current.rules().digest),
+                "rules": shelved.current.rules().rules.len(),
+                "problems": shelved.current.rules().problems.len(),
                 "holds": Arc::ptr_eq(&shelved.current, &shelved.good),
             })
         };
@@ -275,7 +277,7 @@ impl Session {
         let snapshot = Snapshot {
             engine: self.engine.clone(),
             settings: self.settings.clone(),
-            in_workspace: document.path.as_ref().is_some_and(|path| self.workspaces.root_of(path).is_some()),
+            workspaces: self.workspaces.clone(),
             path: document.path.clone(),
             text: document.text.clone(),
             last_text: document.report.as_ref().map(|report| report.text.text.clone()),
@@ -335,7 +337,7 @@ impl Session {
         let roots = self.workspaces.to_paths();
         self.work(move || {
             for root in roots {
-                stack::holding(&engine.rulebooks, &root.join("any"));
+                stack::held(&engine.rulebooks, &root.join("any"), engine.folders.as_ref());
             }
             Event::Surveyed
         });
@@ -353,13 +355,11 @@ impl Session {
             self.clear(&Target::File(path), None);
         }
         for (path, shelved) in closed {
-            let digest = shelved.current.rules.digest;
-            let diagnostics = show_problems(&shelved.current.rules);
-            if self.shown_rulebooks.get(&path) == Some(&digest)
-                || (diagnostics.is_empty() && !self.shown_rulebooks.contains_key(&path))
-            {
+            let digest = shelved.current.rules().digest;
+            if self.shown_rulebooks.get(&path) == Some(&digest) {
                 continue;
             }
+            let diagnostics = show_problems(&shelved.current.problems());
             self.show_closed(&path, shelved.current.text.clone(), diagnostics);
             self.shown_rulebooks.insert(path, digest);
         }
@@ -394,4 +394,3 @@ fn could_not_judge(text: &Text) -> Diagnostic {
         rule: None,
     }
 }
-

@@ -31,12 +31,8 @@ pub struct Schedule {
 impl Schedule {
     /// The document changed, or what it is judged by.
     pub fn changed(&mut self, key: &str, now: Instant) {
-        let entry = self.entries.entry(key.to_owned()).or_insert(Entry {
-            due: None,
-            since: now,
-            burst: false,
-            running: false,
-        });
+        let entry =
+            self.entries.entry(key.to_owned()).or_insert(Entry { due: None, since: now, burst: false, running: false });
         entry.due = Some(if entry.burst { (now + PAUSE).min(entry.since + LONGEST) } else { now });
     }
 

@@ -73,7 +73,11 @@ impl Settings {
         }
         let unknown = options.keys().filter(|key| !KEYS.contains(&key.as_str()));
         problems.extend(unknown.map(|key| {
-            format!("setting {}: an editor cannot set it; it knows {}", rules::plain::plain(key, rules::plain::ID), KEYS.join(", "))
+            format!(
+                "setting {}: an editor cannot set it; it knows {}",
+                rules::plain::plain(key, rules::plain::ID),
+                KEYS.join(", ")
+            )
         }));
         problems
     }
@@ -92,7 +96,11 @@ mod tests {
             (json!(null), default.clone(), 0),
             (json!({}), default.clone(), 0),
             (json!({"trusted": true}), Settings { trusted: true, ..default.clone() }, 0),
-            (json!({"baseline": "all", "hints": false}), Settings { baseline: Baseline::All, hints: false, trusted: false }, 0),
+            (
+                json!({"baseline": "all", "hints": false}),
+                Settings { baseline: Baseline::All, hints: false, trusted: false },
+                0,
+            ),
             (json!({"baseline": "disk"}), Settings { baseline: Baseline::Disk, ..default.clone() }, 0),
             (json!({"baseline": "none", "hints": "no", "trusted": 1}), default.clone(), 3),
             (json!({"on_failure": "allow", "deciders": {}, "auto_approve": true}), default.clone(), 3),

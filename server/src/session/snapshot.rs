@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::features::baseline::Before;
-use crate::features::diagnostics::{Subject, diagnose_rulebook};
+use crate::features::diagnostics::{Subject, show_problems};
 use crate::session::event::Judged;
 use crate::session::settings::Settings;
+use crate::session::workspaces::Workspaces;
 use crate::stack;
 use crate::text::Text;
 
@@ -19,8 +20,8 @@ pub struct Snapshot {
     pub settings: Settings,
     /// The file; none for a document that is none.
     pub path: Option<PathBuf>,
-    /// Whether the file lies in the workspace: rules hold only there.
-    pub in_workspace: bool,
+    /// The workspace's folders.
+    pub workspaces: Workspaces,
     /// The text.
     pub text: Text,
     /// The text that was judged last, near which the facts are looked for.
@@ -35,13 +36,15 @@ impl Snapshot {
         let before = self.before.clone().unwrap_or_else(|| Before::read(self.path.as_deref(), &self.settings).into());
         let mut diagnostics = Vec::new();
         if let Some(path) = &self.path {
-            if stack::is_rulebook(path) {
-                diagnostics.extend(diagnose_rulebook(path, &self.text));
+            let roots = self.workspaces.to_paths();
+            let folders = self.engine.folders.as_ref().filter(|folders| folders.admit(&folders.user, &roots).is_ok());
+            if stack::is_rulebook(path, folders) {
+                let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
+                diagnostics.extend(show_problems(&book.problems()));
             }
-            if self.in_workspace {
-                let holding = stack::holding(&self.engine.rulebooks, path);
-                let subject =
-                    Subject { text: &self.text, before: &before, holding: &holding, hints: self.settings.hints };
+            if self.workspaces.root_of(path).is_some() {
+                let held = stack::held(&self.engine.rulebooks, path, folders);
+                let subject = Subject { text: &self.text, before: &before, held: &held, hints: self.settings.hints };
                 diagnostics.extend(subject.diagnose(&self.engine.facts.near(self.last_text.clone())));
             }
         }
