@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use guard::LoadedBook;
 use guard::books::LARGEST;
-
 use rules::{Change, Judge, Verdict};
 use wire::{BookAnswer, BookRequest, Claim, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
 
 use crate::engine::Engine;
+use crate::rulebooks::Book;
 
 /// The most rulebooks of one request; a file has one for each root above it.
 const MOST_BOOKS: usize = 64;
@@ -60,7 +59,7 @@ impl Judging {
         let change = Change::between(String::new(), Vec::new(), before, after);
         let judge = Judge { facts: &facts };
         let answers = request.books.iter().zip(&books).map(|(asked, book)| {
-            let verdict = judge.judge(&book.book, &change.named(asked.shown.clone(), asked.names.clone()));
+            let verdict = judge.judge(book.rules(), &change.named(asked.shown.clone(), asked.names.clone()));
             claims(asked.digest, &verdict)
         });
         let books = answers.collect();
@@ -69,7 +68,7 @@ impl Judging {
     }
 
     /// The rulebook with exactly the bytes asked for.
-    fn book(&self, asked: &BookRequest) -> Result<Arc<LoadedBook>, Refusal> {
+    fn book(&self, asked: &BookRequest) -> Result<Arc<Book>, Refusal> {
         let path = Path::new(&asked.path);
         if let Some(book) = self.engine.rulebooks.known(path, asked.digest.0) {
             return Ok(book);
@@ -77,7 +76,7 @@ impl Judging {
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(Refusal::Request)?;
         let bytes = system::open::read_below(folder, Path::new(name), LARGEST);
         let bytes = bytes.ok().flatten().filter(|bytes| digest(bytes) == asked.digest).ok_or(Refusal::Stale)?;
-        Ok(self.engine.rulebooks.content(path, &bytes))
+        Ok(self.engine.rulebooks.content(path, bytes))
     }
 
     /// The text before, from memory or as it is on disk.

@@ -36,11 +36,11 @@ impl Socket {
     ///
     /// # Errors
     /// In one line why there is none; the server works on without.
-    pub fn open(runtime: &Path, roots: &[PathBuf], judging: Arc<Judging>) -> anyhow::Result<Socket> {
+    pub fn open(runtime: &Path, roots: &[PathBuf], judging: Arc<Judging>) -> Result<Socket, EndpointError> {
         let folder = Folder::create(runtime)?;
         let (endpoint, listener) = Endpoint::open(folder, &resolved(roots), env!("CARGO_PKG_VERSION"))?;
-        listener.set_nonblocking(true)?;
-        let listener = UnixListener::from_std(listener)?;
+        let listener = listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener));
+        let listener = listener.map_err(|source| EndpointError::Io { path: endpoint.socket(), source })?;
         let asked = Arc::new(Mutex::new(Instant::now()));
         let accepting = tokio::spawn(accept(listener, judging, asked.clone()));
         Ok(Socket { endpoint, accepting, asked })
@@ -78,11 +78,11 @@ pub async fn attend(runtime: PathBuf, session: SessionHandle) {
                 socket = None;
                 Ok(())
             }
-            Some(socket) => socket.set_roots(&wanted).map_err(anyhow::Error::from),
+            Some(socket) => socket.set_roots(&wanted),
             None => Socket::open(&runtime, &wanted, judging.clone()).map(|opened| socket = Some(opened)),
         };
         if let Err(error) = outcome {
-            tracing::warn!("hooks work alone: {error}");
+            tracing::warn!("{error}");
         }
         if roots.changed().await.is_err() {
             return;
