@@ -29,6 +29,11 @@ impl Place {
         Place { root: root.to_path_buf(), relative: PathBuf::from(PROJECT_RULES) }
     }
 
+    /// The rulebook of the user whose folder this is.
+    pub fn of_user(folder: &Path) -> Place {
+        Place { root: folder.to_path_buf(), relative: PathBuf::from("rules.toml") }
+    }
+
     /// A rulebook that a person named: only its last component must not be a link.
     pub fn named(path: &Path) -> Place {
         let name = path.file_name().map(PathBuf::from).unwrap_or_default();

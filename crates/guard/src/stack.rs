@@ -150,7 +150,7 @@ pub fn stack(file: &Spelled, surroundings: &Surroundings, user: Option<&Path>) -
         holdings.push(Holding { place: Place::named(&named.path), owner: Owner::Named, views });
     }
     if let Some(folder) = user {
-        let place = Place { root: folder.to_path_buf(), relative: PathBuf::from("rules.toml") };
+        let place = Place::of_user(folder);
         let mut names = roots.first().map(|(_, names)| names.clone()).unwrap_or_default();
         names.extend(file.absolute_names());
         holdings.push(Holding { place, owner: Owner::User, views: vec![names] });
