@@ -3,16 +3,16 @@
 //! Nothing waits for a client's answer but such a task, and that not for ever.
 
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::json;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::{
-    self as lsp, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, MessageType, OneOf,
-    ProgressParams, ProgressParamsValue, ProgressToken, PublishDiagnosticsParams, Registration, RelativePattern,
-    ShowDocumentParams, ShowMessageParams, Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressEnd,
+    self as lsp, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, MessageType, ProgressParams,
+    ProgressParamsValue, ProgressToken, Registration, ShowDocumentParams, ShowMessageParams, WorkDoneProgress,
+    WorkDoneProgressBegin, WorkDoneProgressEnd,
 };
 
 use crate::features::diagnostics::Report;
@@ -24,7 +24,16 @@ use crate::session::editor::{Editor, Level, Place, Target};
 /// How long a client may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What a client watches for us in each of its folders.
-const WATCHED: [&str; 3] = ["**/.ruleline/*", "**/.git/HEAD", "**/.git/logs/HEAD"];
+const WATCHED: [&str; 4] = ["**/.ruleline", "**/.ruleline/*", "**/.git/HEAD", "**/.git/logs/HEAD"];
+
+/// As the protocol's own type, but with the URI as the client wrote it.
+#[derive(Serialize)]
+struct Published<'a> {
+    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
+    diagnostics: Vec<lsp::Diagnostic>,
+}
 
 /// The client.
 pub struct Remote {
@@ -87,12 +96,11 @@ impl Editor for Remote {
                 None => return,
             },
         };
-        let diagnostics = proto::to_diagnostics(report, self.profile());
-        // The typed URI would be written as it was parsed, not as the client wrote it.
-        let typed =
-            PublishDiagnosticsParams::new(Url::parse("file:///").expect("a constant"), diagnostics, report.version);
-        let mut params = json!(typed);
-        params["uri"] = json!(raw);
+        let params = Published {
+            uri: &raw,
+            version: report.version,
+            diagnostics: proto::to_diagnostics(report, self.profile()),
+        };
         self.pump.notify(Some(&raw), "textDocument/publishDiagnostics", &params);
     }
 
@@ -111,15 +119,11 @@ impl Editor for Remote {
         self.pump.notify(None, "window/showMessage", &ShowMessageParams { typ, message: text.to_owned() });
     }
 
-    fn watch(&self, others: &[PathBuf]) {
-        let below = |folder: &PathBuf| {
-            let base = uri::from_path(folder)?;
-            let pattern = RelativePattern { base_uri: OneOf::Right(base), pattern: "*".to_owned() };
-            Some(GlobPattern::Relative(pattern))
-        };
-        let globs = WATCHED.iter().map(|glob| GlobPattern::String((*glob).to_owned()));
-        let watchers = globs.chain(others.iter().filter_map(below));
-        let watchers = watchers.map(|glob_pattern| FileSystemWatcher { glob_pattern, kind: None }).collect();
+    fn watch(&self) {
+        let watchers = WATCHED
+            .iter()
+            .map(|glob| FileSystemWatcher { glob_pattern: GlobPattern::String((*glob).to_owned()), kind: None });
+        let watchers = watchers.collect();
         let registration = Registration {
             id: "ruleline.rulebooks".to_owned(),
             method: "workspace/didChangeWatchedFiles".to_owned(),

@@ -18,8 +18,6 @@ pub struct Profile {
     pub refreshes: bool,
     /// It watches files for us when asked to.
     pub watches: bool,
-    /// It watches below a folder of our choice, so outside the workspace too.
-    pub watches_anywhere: bool,
     /// It shows places related to a diagnostic.
     pub relates: bool,
     /// It shows a diagnostic's code as a link.
@@ -51,7 +49,6 @@ impl Profile {
             pulls: capability("/textDocument/diagnostic").is_some_and(Value::is_object),
             refreshes: says("/workspace/diagnostics/refreshSupport"),
             watches: says("/workspace/didChangeWatchedFiles/dynamicRegistration"),
-            watches_anywhere: says("/workspace/didChangeWatchedFiles/relativePatternSupport"),
             relates: says("/textDocument/publishDiagnostics/relatedInformation")
                 || says("/textDocument/diagnostic/relatedInformation"),
             links_codes: says("/textDocument/publishDiagnostics/codeDescriptionSupport")

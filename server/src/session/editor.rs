@@ -50,8 +50,8 @@ pub trait Editor: Send + Sync {
     fn refresh(&self);
     /// Says something to the person.
     fn say(&self, level: Level, text: &str);
-    /// Asks the client to watch the rulebooks and HEADs of the workspace, and the rulebooks of these other folders.
-    fn watch(&self, others: &[PathBuf]);
+    /// Asks the client to watch the rulebooks and HEADs of the workspace.
+    fn watch(&self);
     /// Opens a place.
     fn open(&self, place: Place);
 }

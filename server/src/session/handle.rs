@@ -1,6 +1,6 @@
 //! What each event does to the session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -62,23 +62,27 @@ impl Session {
 
     fn watch(&mut self) {
         if self.profile.watches {
-            self.editor.watch(&[]);
-        } else {
-            self.watcher = Watcher::start(self.events.clone());
-            self.watch_roots();
+            self.editor.watch();
+        }
+        self.watcher = Watcher::start(self.events.clone(), self.user_folder().map(Path::to_path_buf));
+        self.watch_roots();
+    }
+
+    /// Watches, of all roots whose rulebooks may hold for something open, those that the client does not watch.
+    fn watch_roots(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let workspace = self.workspaces.to_paths();
+        let by_client = |root: &Path| self.profile.watches && workspace.iter().any(|folder| root.starts_with(folder));
+        for folder in &workspace {
+            watcher.watch_above(folder, by_client);
+        }
+        for folder in self.documents.values().filter_map(|document| document.path.as_deref()?.parent()) {
+            watcher.watch_above(folder, by_client);
         }
     }
 
-    fn watch_roots(&mut self) {
-        let Some(watcher) = &mut self.watcher else { return };
-        for root in self.workspaces.roots() {
-            watcher.watch_root(root);
-        }
-        let paths = self.documents.values().filter_map(|document| document.path.as_deref());
-        let folders: std::collections::HashSet<_> = paths.filter_map(|path| path.parent()).collect();
-        for root in folders.into_iter().flat_map(system::roots::enclosing) {
-            watcher.watch_root(&root.path);
-        }
+    fn user_folder(&self) -> Option<&Path> {
+        self.engine.folders.as_ref().map(|folders| folders.user.as_path())
     }
 
     fn open(&mut self, key: &str, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
@@ -172,12 +176,15 @@ impl Session {
     }
 
     fn notice(&mut self, paths: &[PathBuf]) {
-        let rules = paths.iter().any(|path| is_of_rules(path));
+        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()));
         if !rules && !paths.iter().any(|path| is_of_head(path)) {
             return;
         }
         if rules {
             self.engine.rulebooks.forget();
+        }
+        if let Some(watcher) = &mut self.watcher {
+            watcher.look_again();
         }
         self.watch_roots();
         self.judge_all_anew();
@@ -366,7 +373,7 @@ impl Session {
     }
 
     /// A client that pulls does so for open documents only, and is never published to: it gets a message.
-    fn show_closed(&self, path: &std::path::Path, text: Text, diagnostics: Vec<Diagnostic>) {
+    fn show_closed(&self, path: &Path, text: Text, diagnostics: Vec<Diagnostic>) {
         if !self.profile.pulls {
             let report = Report { stamp: 0, version: None, text, diagnostics };
             self.editor.publish(&Target::File(path.to_path_buf()), &report);

@@ -48,7 +48,7 @@ impl Editor for FakeEditor {
         self.note(Said::Message(level, text.to_owned()));
     }
 
-    fn watch(&self, _: &[PathBuf]) {
+    fn watch(&self) {
         self.note(Said::Watch);
     }
 
