@@ -6,9 +6,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use guard::accelerate::{Accelerator, Claim, Question};
+use guard::accelerate::{Accelerator, Question};
+use rules::claims::Claim;
 use rules::{Change, Counting};
 use wire::{BookRequest, Client, Digest, JudgeRequest, Judged, Splice};
+
+/// The longest dotted name that is worth saying, in bytes.
+const LONGEST_NAME: usize = 512;
 
 /// The servers of this user, asked over their sockets.
 pub struct Servers {
@@ -23,7 +27,7 @@ impl Servers {
 }
 
 impl Accelerator for Servers {
-    fn claims(&self, question: &Question<'_>) -> Option<Vec<Claim>> {
+    fn claims(&self, question: &Question<'_>) -> Option<Vec<Vec<Claim>>> {
         claims(self.client.judge(request(question)?).ok()?)
     }
 }
@@ -56,19 +60,17 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     })
 }
 
-/// The claims of an answer; none where something could not be checked, for then the reason is ours to find.
-fn claims(judged: Judged) -> Option<Vec<Claim>> {
-    let mut claims = Vec::new();
-    for (book, answer) in judged.books.into_iter().enumerate() {
-        if !answer.unchecked.is_empty() {
-            return None;
-        }
-        for claim in answer.claims {
-            let span = claim.span.map(|(start, end)| start..end);
-            claims.push(Claim { book, rule: claim.rule?, check: claim.check, item: claim.item, line: claim.line, span });
-        }
-    }
-    Some(claims)
+/// The claims of an answer; none where something could not be checked, for then the reason is ours to find, and none
+/// where a name is no name: it would stand in our words.
+fn claims(judged: Judged) -> Option<Vec<Vec<Claim>>> {
+    let is_name = |claim: &wire::Claim| {
+        claim.name.len() <= LONGEST_NAME && claim.name.chars().all(|it| it.is_alphanumeric() || "_.?*".contains(it))
+    };
+    let book = |answer: wire::BookAnswer| {
+        let usable = answer.unchecked.is_empty() && answer.claims.iter().all(is_name);
+        usable.then(|| answer.claims.into_iter().map(Claim::from).collect())
+    };
+    judged.books.into_iter().map(book).collect()
 }
 
 fn digest(bytes: &[u8]) -> Digest {

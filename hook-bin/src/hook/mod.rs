@@ -100,7 +100,9 @@ fn answer(arguments: &Arguments, deadline: Instant) -> Answer {
     let event = match parsed {
         Ok(Ok(event)) => event,
         Ok(Err(error)) => match error.head() {
-            Some(head) => return fail(arguments, &presumed(head), &Failure { reason: error.reason.clone(), usage: false }),
+            Some(head) => {
+                return fail(arguments, &presumed(head), &Failure { reason: error.reason.clone(), usage: false });
+            }
             None => return Answer::usage_error(&error.reason),
         },
         Err(reason) => return fail_unread(arguments, reason),
@@ -129,7 +131,11 @@ fn watch(arguments: &Arguments, event: Event, deadline: Instant) -> Answer {
         let _ = done.send(judged.map_err(|_| panic_words()));
     });
     if let Err(error) = worker {
-        return fail(arguments, &event.head(), &Failure { reason: format!("no thread to judge on ({error})"), usage: false });
+        return fail(
+            arguments,
+            &event.head(),
+            &Failure { reason: format!("no thread to judge on ({error})"), usage: false },
+        );
     }
     let left = deadline.saturating_duration_since(Instant::now());
     let reason = match result.recv_timeout(left) {
@@ -163,7 +169,11 @@ fn fail_unread(arguments: &Arguments, reason: String) -> Answer {
 
 /// What cannot be told to be another event is a call about to run: an answer too many is better than none.
 fn presumed(head: Head<'_>) -> Head<'_> {
-    if head.kind == EventKind::Other && head.name.is_empty() { Head { kind: EventKind::PreToolUse, ..head } } else { head }
+    if head.kind == EventKind::Other && head.name.is_empty() {
+        Head { kind: EventKind::PreToolUse, ..head }
+    } else {
+        head
+    }
 }
 
 fn fail(arguments: &Arguments, head: &Head, failure: &Failure) -> Answer {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use guard::books::LARGEST;
-use rules::{Change, Judge, Verdict};
-use wire::{BookAnswer, BookRequest, Claim, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
+use rules::{Case, Change, Judge, Verdict};
+use wire::{BookAnswer, BookRequest, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
 
 use crate::engine::Engine;
 use crate::rulebooks::Book;
@@ -57,10 +57,10 @@ impl Judging {
         }
         let facts = self.engine.facts.near(before.clone());
         let change = Change::between(String::new(), Vec::new(), before, after);
-        let judge = Judge { facts: &facts };
+        let judge = Judge { facts: &facts, case: case_of(Path::new(&request.path)) };
         let answers = request.books.iter().zip(&books).map(|(asked, book)| {
             let verdict = judge.judge(book.rules(), &change.named(asked.shown.clone(), asked.names.clone()));
-            claims(asked.digest, &verdict)
+            answer(asked.digest, &verdict)
         });
         let books = answers.collect();
         self.judged.fetch_add(1, Ordering::Relaxed);
@@ -90,14 +90,28 @@ impl Judging {
     }
 }
 
+/// Whether globs look at case, as it is looked up for the innermost root above a file.
+fn case_of(file: &Path) -> Case {
+    let root = file.parent().and_then(|folder| system::roots::enclosing(folder).into_iter().next());
+    let folder = root.as_ref().map_or(file, |root| &root.path);
+    if system::paths::ignores_case(folder) { Case::Folded } else { Case::Exact }
+}
+
 fn digest(bytes: &[u8]) -> Digest {
     Digest(system::digest::sha256(bytes))
 }
 
-fn claims(digest: Digest, verdict: &Verdict) -> BookAnswer {
-    BookAnswer {
-        digest,
-        claims: verdict.findings.iter().map(Claim::from).collect(),
-        unchecked: verdict.unchecked.iter().map(Open::from).collect(),
+/// A verdict without its words. What nobody else could put into words again counts as not checked: the hook must look
+/// itself.
+fn answer(digest: Digest, verdict: &Verdict) -> BookAnswer {
+    let mut unchecked: Vec<Open> =
+        verdict.unchecked.iter().map(|one| Open { rule: one.rule, check: one.check }).collect();
+    let mut claims = Vec::new();
+    for finding in &verdict.findings {
+        match rules::claims::Claim::of(finding) {
+            Some(claim) => claims.push(claim.into()),
+            None => unchecked.push(Open { rule: finding.rule, check: finding.check }),
+        }
     }
+    BookAnswer { digest, claims, unchecked }
 }
