@@ -115,3 +115,132 @@ fn answer(digest: Digest, verdict: &Verdict) -> BookAnswer {
     }
     BookAnswer { digest, claims, unchecked }
 }
+
+#[cfg(test)]
+mod tests {
+    use rules::FactSource;
+    use wire::Splice;
+
+    use super::*;
+
+    const BOOK: &str = "[[rule]]\nid = 'calls'\npaths = ['**/*.py']\nforbid_calls = ['os.system']\n\
+                        [[rule]]\nid = 'words'\npaths = ['**']\nforbid = ['bad']\n";
+    const BEFORE: &str = "import os\nx = 1\n";
+    const AFTER: &str = "import os\nos.system(x)  # bad\n";
+
+    struct Place {
+        folder: tempfile::TempDir,
+        judging: Judging,
+    }
+
+    fn place() -> Place {
+        let place = Place { folder: tempfile::tempdir().unwrap(), judging: Judging::new(Arc::default()) };
+        place.write("rules.toml", BOOK);
+        place.write("a.py", BEFORE);
+        place
+    }
+
+    impl Place {
+        fn path(&self, name: &str) -> String {
+            self.folder.path().join(name).to_str().unwrap().to_owned()
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.path(name), text).unwrap();
+        }
+
+        fn request(&self, before: &str, after: &str) -> JudgeRequest {
+            JudgeRequest {
+                path: self.path("a.py"),
+                before: Some(digest(before.as_bytes())),
+                after: digest(after.as_bytes()),
+                edit: Splice::between(before, after),
+                books: vec![BookRequest {
+                    path: self.path("rules.toml"),
+                    digest: digest(BOOK.as_bytes()),
+                    shown: "a.py".into(),
+                    names: vec!["a.py".into()],
+                }],
+            }
+        }
+
+        fn judge(&self, request: JudgeRequest) -> Response {
+            self.judging.answer(&Request::Judge(request))
+        }
+    }
+
+    fn found(response: &Response) -> Vec<(usize, u32)> {
+        let Response::Judged(judged) = response else { panic!("{response:?}") };
+        assert!(judged.books.iter().all(|book| book.unchecked.is_empty()), "{judged:?}");
+        judged.books.iter().flat_map(|book| &book.claims).map(|claim| (claim.rule, claim.line)).collect()
+    }
+
+    #[test]
+    fn a_change_is_judged_from_disk_and_memory_and_loaded_and_parsed_once() {
+        let place = place();
+        for _ in 0..3 {
+            let response = place.judge(place.request(BEFORE, AFTER));
+            assert_eq!(found(&response), [(0, 2), (1, 2)]);
+        }
+        assert_eq!(place.judging.engine.rulebooks.loads(), 1);
+        assert_eq!(place.judging.engine.facts.parses(), 1);
+        // The text after is in memory now, as that of an open document is: the file need not have it.
+        let next = AFTER.replace("bad", "fine");
+        assert_eq!(found(&place.judge(place.request(AFTER, &next))), [(0, 2)]);
+        assert_eq!(place.judging.engine.facts.parses(), 2);
+    }
+
+    #[test]
+    fn what_an_open_document_was_parsed_for_is_not_parsed_again() {
+        let place = place();
+        place.judging.engine.facts.facts(syntax::Language::Python, &Arc::from(AFTER)).unwrap();
+        assert_eq!(found(&place.judge(place.request(BEFORE, AFTER))), [(0, 2), (1, 2)]);
+        assert_eq!(place.judging.engine.facts.parses(), 1);
+    }
+
+    #[test]
+    fn only_exactly_what_was_named_is_judged() {
+        type Bend = fn(&mut JudgeRequest);
+
+        let cases: [(&str, Bend, Refusal); 12] = [
+            ("another before", |it| it.before = Some(digest(b"else")), Refusal::Stale),
+            ("no before", |it| it.before = None, Refusal::Request),
+            ("another after", |it| it.after = digest(b"else"), Refusal::Stale),
+            ("another edit", |it| it.edit.text.push('!'), Refusal::Stale),
+            ("an edit behind the end", |it| it.edit.end = 1 << 40, Refusal::Request),
+            ("an edit backwards", |it| (it.edit.start, it.edit.end) = (9, 3), Refusal::Request),
+            ("another rulebook", |it| it.books[0].digest = digest(b"else"), Refusal::Stale),
+            ("no such rulebook", |it| it.books[0].path.push('x'), Refusal::Stale),
+            ("a folder for a rulebook", |it| it.books[0].path = "/tmp".into(), Refusal::Stale),
+            ("a device for a rulebook", |it| it.books[0].path = "/dev/zero".into(), Refusal::Stale),
+            ("a device for a file", |it| it.path = "/dev/zero".into(), Refusal::Stale),
+            ("too many rulebooks", |it| it.books = vec![it.books[0].clone(); 65], Refusal::Request),
+        ];
+        for (name, bend, refusal) in cases {
+            let place = place();
+            let mut request = place.request(BEFORE, AFTER);
+            bend(&mut request);
+            assert_eq!(place.judge(request), Response::Refused(refusal), "{name}");
+        }
+        let place = place();
+        place.write("rules.toml", "# another\n");
+        assert_eq!(place.judge(place.request(BEFORE, AFTER)), Response::Refused(Refusal::Stale));
+        let mut request = place.request(BEFORE, AFTER);
+        request.after.0[0] ^= 1;
+        assert_eq!(place.judge(request), Response::Refused(Refusal::Stale));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_yet_and_several_rulebooks() {
+        let place = place();
+        let mut request = place.request("", AFTER);
+        (request.path, request.before) = (place.path("new.py"), None);
+        place.write("other.json", r#"{"rules": [{"id": "x", "paths": ["sub/**"], "forbid": ["os"]}]}"#);
+        let mut second = request.books[0].clone();
+        second.path = place.path("other.json");
+        second.digest = digest(&std::fs::read(&second.path).unwrap());
+        (second.shown, second.names) = ("sub/new.py".into(), vec!["sub/new.py".into()]);
+        request.books.push(second);
+        assert_eq!(found(&place.judge(request)), [(0, 2), (1, 2), (0, 1), (0, 2)]);
+    }
+}
