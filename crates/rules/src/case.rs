@@ -36,7 +36,17 @@ pub(crate) struct Case<'a> {
 
 impl<'a> Case<'a> {
     pub fn new(change: &'a Change, facts: &'a dyn FactSource, masks: Vec<&'a Pattern>, work: &'a mut Work) -> Case<'a> {
-        Case { change, work, facts, masks, weight: 0, language: OnceCell::new(), after: None, before: None, searchable: None }
+        Case {
+            change,
+            work,
+            facts,
+            masks,
+            weight: 0,
+            language: OnceCell::new(),
+            after: None,
+            before: None,
+            searchable: None,
+        }
     }
 
     /// The text as a parser sees it.

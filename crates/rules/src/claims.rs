@@ -85,9 +85,9 @@ fn restate(case: &mut Case, rule: &Rule, claim: &Claim) -> Option<Finding> {
         Check::Question => {
             let question = checks.question.as_ref()?;
             let (span, text) = added(change, claim)?;
-            let is_asked = question.when.is_empty() || question.when.iter().any(|pattern| pattern.may_occur(text));
+            let is_asked = checks.when.is_empty() || checks.when.iter().any(|pattern| pattern.may_occur(text));
             (is_asked && !text.trim().is_empty()).then_some(())?;
-            report.found(case, claim.check, claim.item, claim.line, span, question.text.clone());
+            report.found(case, claim.check, claim.item, claim.line, span, question.clone());
         }
         Check::ForbidCalls => {
             let spec = checks.forbid_calls.get(claim.item).filter(|spec| spec.name.matches(&claim.name))?;

@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn hostile_texts_end() {
-        let forth: String = (0..30_000).map(|line| format!("{line}\n")).collect();
-        let back: String = (0..30_000).rev().map(|line| format!("{line}\n")).collect();
+        let forth: String = (0..30_000).flat_map(|line| [line.to_string(), "\n".into()]).collect();
+        let back: String = (0..30_000).rev().flat_map(|line| [line.to_string(), "\n".into()]).collect();
         assert!(numbers(&forth, &back).len() >= 29_999);
         let two =
             |step: usize| (0..20_000).map(|line| if line * step % 7 < 3 { "a\n" } else { "b\n" }).collect::<String>();

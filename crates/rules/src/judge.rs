@@ -113,7 +113,7 @@ pub(crate) struct Selection<'b> {
 fn is_cheap(case: &mut Case, rule: &Rule) -> bool {
     let change = case.change;
     let checks = &rule.checks;
-    let when = checks.question.iter().flat_map(|question| &question.when);
+    let when = checks.when.iter().filter(|_| checks.question.is_some());
     let names = checks.forbid_calls.iter().map(|spec| &spec.name).chain(&checks.forbid_imports);
     let is_text_cheap = !checks.forbid.iter().chain(when).any(|pattern| text::may_occur(pattern, change))
         && !checks.require.iter().any(|pattern| change.result_known() && pattern.may_occur(&change.text));

@@ -166,7 +166,7 @@ mod tests {
             ("!rm -rf é\nx", "           \nx\n".replace("           ", &" ".repeat(10)).as_str()),
             ("%%bash\necho hi", "      \n       \n"),
             ("\n%%time\neval('1')", "\n      \neval('1')\n"),
-            ("%timeit eval('1')", "        eval('1')\n".replace("        ", "        ").as_str()),
+            ("%timeit eval('1')", "        eval('1')\n"),
             ("files = !ls\nx", "files =    \nx\n"),
             ("os.system?\nx", "          \nx\n"),
             ("x = ('%s'\n% eval('1'))", "x = ('%s'\n% eval('1'))\n"),

@@ -69,10 +69,11 @@ pub(crate) fn require(case: &mut Case, report: &mut Report) {
 
 /// `question`: asked when an added line matches its `when`, or is not blank; nobody but a person answers it.
 pub(crate) fn question(case: &mut Case, report: &mut Report) {
-    let Some(question) = &report.rule.checks.question else { return };
+    let checks = &report.rule.checks;
+    let Some(question) = &checks.question else { return };
     let change = case.change;
     let mut ready = Vec::new();
-    for pattern in question.when.iter().filter(|pattern| may_occur(pattern, change)) {
+    for pattern in checks.when.iter().filter(|pattern| may_occur(pattern, change)) {
         match case.regex(pattern) {
             Ok(regex) => ready.push(regex),
             Err(why) => report.unchecked(Check::Question, why),
@@ -80,10 +81,10 @@ pub(crate) fn question(case: &mut Case, report: &mut Report) {
     }
     let is_meant = |line: &&AddedLine| {
         let text = &change.text[line.span.clone()];
-        if question.when.is_empty() { !text.trim().is_empty() } else { ready.iter().any(|regex| regex.is_match(text)) }
+        if checks.when.is_empty() { !text.trim().is_empty() } else { ready.iter().any(|regex| regex.is_match(text)) }
     };
     for line in change.added.iter().filter(is_meant).take(QUESTION_LINES) {
-        report.found(case, Check::Question, 0, line.number, line.span.clone(), question.text.clone());
+        report.found(case, Check::Question, 0, line.number, line.span.clone(), question.clone());
     }
 }
 
