@@ -15,7 +15,8 @@ fn deep(open: &str, count: usize) -> Vec<u8> {
 #[test]
 fn s15_malformed_input_of_every_kind_asks_with_a_reason() {
     let project = Project::new();
-    let utf16: Vec<u8> = project.payload_write("a", "x").to_string().encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        project.payload_write("a", "x").to_string().encode_utf16().flat_map(u16::to_le_bytes).collect();
     let whole = project.payload_write("a", "x").to_string();
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("empty", Vec::new()),
@@ -33,9 +34,20 @@ fn s15_malformed_input_of_every_kind_asks_with_a_reason() {
         ("deep arrays", deep("[", 1_000_000)),
         ("no tool", b"{}".to_vec()),
         ("wrong types", b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Write\",\"tool_input\":[1]}".to_vec()),
-        ("wrong path", json!({"tool_name": "Write", "tool_input": {"file_path": 3, "content": "x"}}).to_string().into()),
-        ("wrong content", json!({"tool_name": "Write", "tool_input": {"file_path": "a", "content": {}}}).to_string().into()),
-        ("wrong cwd", json!({"cwd": 1, "tool_name": "Write", "tool_input": {"file_path": "a", "content": "x"}}).to_string().into()),
+        (
+            "wrong path",
+            json!({"tool_name": "Write", "tool_input": {"file_path": 3, "content": "x"}}).to_string().into(),
+        ),
+        (
+            "wrong content",
+            json!({"tool_name": "Write", "tool_input": {"file_path": "a", "content": {}}}).to_string().into(),
+        ),
+        (
+            "wrong cwd",
+            json!({"cwd": 1, "tool_name": "Write", "tool_input": {"file_path": "a", "content": "x"}})
+                .to_string()
+                .into(),
+        ),
     ];
     for (name, stdin) in cases {
         let said = project.hook(&CLAUDE, &stdin);
@@ -86,7 +98,10 @@ fn s16_a_panic_anywhere_asks_with_a_reason_and_is_noted() {
     }
     let noted = std::fs::read_to_string(state.join("problems.log")).unwrap();
     assert_eq!(noted.lines().count(), 6, "{noted}");
-    assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(state.join("problems.log")).unwrap()) & 0o777, 0o600);
+    assert_eq!(
+        std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(state.join("problems.log")).unwrap()) & 0o777,
+        0o600
+    );
 }
 
 #[test]
@@ -145,7 +160,9 @@ fn s17_events_without_a_decision_get_their_neutral_answer() {
 fn s16_a_usage_error_is_answered_in_the_dialect_or_blocks() {
     let project = Project::new();
     let payload = project.payload_write("a", "x").to_string();
-    for arguments in [&["--agent", "claude", "--bogus"][..], &["nonsense", "--agent", "claude"], &["--agent", "claude", "--rules"]] {
+    for arguments in
+        [&["--agent", "claude", "--bogus"][..], &["nonsense", "--agent", "claude"], &["--agent", "claude", "--rules"]]
+    {
         // --state-dir is added behind them and becomes the value of a flag that lacks one.
         let said = project.run(&[&["hook"], arguments].concat(), &[], payload.as_bytes());
         assert_eq!(said.decision(), "ask", "{arguments:?}");
@@ -181,7 +198,8 @@ fn s16_files_that_would_block_or_cannot_be_read_ask() {
     assert!(made.success());
     std::fs::create_dir(project.root.join("dir")).unwrap();
     for path in ["fifo", "dir"] {
-        let edit = project.payload("Edit", json!({"file_path": project.root.join(path), "old_string": "a", "new_string": "b"}));
+        let edit = project
+            .payload("Edit", json!({"file_path": project.root.join(path), "old_string": "a", "new_string": "b"}));
         for payload in [edit, project.payload_write(path, "x")] {
             let said = project.hook(&["--agent", "claude"], payload.to_string());
             assert_eq!(said.decision(), "ask", "{path}: {said:?}");

@@ -133,8 +133,7 @@ impl Said {
 
 /// Runs a command with these bytes on stdin; a process that does not read them is no error.
 pub fn say(mut command: Command, stdin: &[u8]) -> Said {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let bytes = stdin.to_vec();
     let writer = std::thread::spawn(move || {

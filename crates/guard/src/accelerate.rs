@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rules::claims::Claim;
-use rules::{Change, Effect, FactSource, Finding, Verdict, Work};
+use rules::{Change, Effect, FactSource, Finding, Judge, Verdict, Work};
 use syntax::{Facts, Language};
 
 use crate::books::LoadedBook;
@@ -32,16 +32,16 @@ pub trait Accelerator {
 
 /// The verdicts of a claimed refusal, each finding stated anew from our own copy; none unless all of them stand and one
 /// denies.
-pub fn proven(question: &Question<'_>, claims: &[Vec<Claim>]) -> Option<Vec<Verdict>> {
+pub fn proven(judge: &Judge<'_>, question: &Question<'_>, claims: &[Vec<Claim>]) -> Option<Vec<Verdict>> {
     if claims.len() != question.books.len() {
         return None;
     }
     let mut work = Work::default();
     let mut verdicts = Vec::with_capacity(claims.len());
     for (claims, (book, change)) in claims.iter().zip(question.books) {
-        let restate = |claim| book.book.restate(change, claim, &mut work);
-        let findings: Option<Vec<Finding>> = claims.iter().map(restate).collect();
-        verdicts.push(Verdict { findings: findings?, unchecked: Vec::new() });
+        let stated = judge.restate(&book.book, change, claims, &mut work);
+        let findings = stated.into_iter().collect::<Option<Vec<Finding>>>()?;
+        verdicts.push(Verdict { findings, unchecked: Vec::new() });
     }
     let denies = verdicts.iter().any(|verdict| verdict.effect() == Some(Effect::Deny));
     denies.then_some(verdicts)

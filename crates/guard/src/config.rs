@@ -194,8 +194,7 @@ impl Config {
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let problem = |offset: usize, message: String| {
-            let before = &text.as_bytes()[..offset.min(text.len())];
-            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u32;
+            let line = 1 + text.get(..offset).unwrap_or(text).matches('\n').count() as u32;
             ConfigProblem { file: file.to_path_buf(), line, message }
         };
         let table = match DeTable::parse(text) {
@@ -261,7 +260,7 @@ impl Config {
         };
         for (agent, settings) in agents {
             let attended = match settings.get_ref() {
-                DeValue::Table(settings) => settings.get("attended").map(|value| value.get_ref()),
+                DeValue::Table(settings) => settings.get("attended").map(Spanned::get_ref),
                 _ => return Err(format!("`agents.{}` is a table", agent.get_ref())),
             };
             match attended {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
-use rules::{Change, Effect, FactSource};
+use rules::{Change, FactSource};
 use system::{Folders, paths, roots};
 
 use crate::accelerate::Accelerator;
 use crate::books::{Place, RulebookSource};
-use crate::config::{Config, InstructionCheck, OnFailure, read_project};
+use crate::config::{Config, OnFailure, read_project};
 use crate::judge::Judging;
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
@@ -94,7 +94,8 @@ impl Guards<'_> {
             outcome.failures.push("the user database has no home folder".to_owned());
             return Admitted::default();
         };
-        let workspaces: Vec<PathBuf> = roots::enclosing(&self.surroundings.cwd).into_iter().map(|root| root.path).collect();
+        let workspaces: Vec<PathBuf> =
+            roots::enclosing(&self.surroundings.cwd).into_iter().map(|root| root.path).collect();
         let user = match folders.admit(&folders.user, &workspaces) {
             Ok(()) => Some(folders.user.clone()),
             Err(refused) => {
@@ -186,40 +187,17 @@ impl Guards<'_> {
             user: admitted.user.as_deref(),
         };
         let stack = judging.stack(&file);
-        self.settle(&stack, session.as_deref_mut(), outcome);
+        outcome.settle(&stack, session.as_deref_mut());
         let change = change_of(edit, &stack.shown);
         let mut judged = judging.judge(&file, &stack, &change, session);
         outcome.news.append(&mut judged.news);
         if let (Some(why), false) = (files.unreadable(edit), judged.parts.is_empty()) {
             judged.failures.push(why);
         }
-        let check = if self.no_instruction_check { InstructionCheck::Off } else { outcome.config.instruction_check };
-        let instructions = match check {
-            InstructionCheck::Off => Vec::new(),
-            InstructionCheck::Warn => rules::instructions(&change, Effect::Warn),
-            InstructionCheck::Ask => rules::instructions(&change, Effect::Ask),
-        };
         let objection = self.protection.objection(&file);
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
-        outcome.reports.push(Report { change, judged, instructions, objection });
-    }
-
-    /// Adds the settings of the projects a file lies in, as they are and as the session saw them first.
-    fn settle(&self, stack: &Stack, session: Option<&mut Session>, outcome: &mut Outcome) {
-        let mut session = session;
-        for (root, _) in &stack.roots {
-            if outcome.settled.contains(root) {
-                continue;
-            }
-            outcome.settled.push(root.clone());
-            let file = root.join(crate::config::PROJECT_CONFIG);
-            let seen = session.as_deref_mut().map(|session| see_config(session, root));
-            outcome.config.add_project(&file, read_project(root));
-            if let Some(Seen::Changed { first: Some(first), .. }) = seen {
-                outcome.config.add_project(&file, Ok(Some(first)));
-            }
-        }
+        outcome.reports.push(Report { change, judged, instructions: Vec::new(), objection });
     }
 }
 
@@ -237,9 +215,7 @@ fn change_of(edit: &FileEdit, shown: &str) -> Change {
         After::Text(after) => Change::between(path, names, edit.before.clone(), Arc::clone(after)),
         After::Moved(after) => Change::created(path, names, Arc::clone(after)),
         After::Deleted => Change::deleted(path, names, edit.before.clone()),
-        After::Notebook { before, after } => {
-            Change::cells(path, names, Some(&cells(before)), &cells(after))
-        }
+        After::Notebook { before, after } => Change::cells(path, names, Some(&cells(before)), &cells(after)),
         After::Unknown { fresh, .. } => {
             let pieces = fresh.iter().map(|fresh| (fresh.old.as_str(), fresh.new.as_str()));
             Change::unknown(path, names, edit.before.clone(), pieces)
@@ -321,6 +297,22 @@ impl Outcome {
         }
     }
 
+    /// Adds the settings of the projects a file lies in, as they are and as the session saw them first.
+    fn settle(&mut self, stack: &Stack, mut session: Option<&mut Session>) {
+        for (root, _) in &stack.roots {
+            if self.settled.contains(root) {
+                continue;
+            }
+            self.settled.push(root.clone());
+            let file = root.join(crate::config::PROJECT_CONFIG);
+            let seen = session.as_deref_mut().map(|session| see_config(session, root));
+            self.config.add_project(&file, read_project(root));
+            if let Some(Seen::Changed { first: Some(first), .. }) = seen {
+                self.config.add_project(&file, Ok(Some(first)));
+            }
+        }
+    }
+
     fn into_decided(self) -> Decided {
         let failed = self.reports.iter().any(|report| !report.judged.failures.is_empty()) || !self.failures.is_empty();
         let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
@@ -341,7 +333,8 @@ impl Outcome {
         }
         let mut context = self.news;
         context.extend(said.iter().map(|said| said.warnings.clone()).filter(|text| !text.is_empty()));
-        let mut paragraphs: Vec<String> = said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
+        let mut paragraphs: Vec<String> =
+            said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
         paragraphs.extend(self.asks);
         let failures = self.failures.iter().map(|why| rules::plain::plain(why, rules::plain::WHY));
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));

@@ -87,7 +87,7 @@ impl Judging<'_> {
     fn verdicts(&self, file: &Spelled, stack: &Stack, books: &[(Arc<LoadedBook>, Change)]) -> Vec<Verdict> {
         let folder = stack.roots.first().map_or(file.resolved.as_path(), |(root, _)| root);
         let case = if paths::ignores_case(folder) { Case::Folded } else { Case::Exact };
-        let judge = |facts| {
+        let judge = |facts: &dyn FactSource| -> Vec<Verdict> {
             let judge = Judge { facts, case };
             books.iter().map(|(book, change)| judge.judge(&book.book, change)).collect()
         };
@@ -98,7 +98,10 @@ impl Judging<'_> {
                 return verdicts;
             }
             let question = Question { file: &file.resolved, books };
-            let proven = accelerator.claims(&question).and_then(|claims| accelerate::proven(&question, &claims));
+            let proven = accelerator.claims(&question).and_then(|claims| {
+                let judge = Judge { facts: &probe, case };
+                accelerate::proven(&judge, &question, &claims)
+            });
             if let Some(verdicts) = proven {
                 return verdicts;
             }
@@ -178,7 +181,8 @@ impl Judging<'_> {
         if self.surroundings.named.as_ref().is_some_and(|named| named.replaces) {
             return Vec::new();
         }
-        let known: Vec<PathBuf> = session.files().filter(|path| path.ends_with(PROJECT_RULES)).map(PathBuf::from).collect();
+        let known: Vec<PathBuf> =
+            session.files().filter(|path| path.ends_with(PROJECT_RULES)).map(PathBuf::from).collect();
         let mut held = Vec::new();
         for path in known {
             let Some(root) = path.parent().and_then(Path::parent) else { continue };

@@ -3,6 +3,7 @@
 //! `rules` makes the sentences of findings; here stand self-protection and what could not be judged beside them, and
 //! what two versions of one rulebook both say is said once.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use agents::Permission;
@@ -62,7 +63,7 @@ impl Report {
             if text.is_empty() {
                 text = format!("ruleline asks about this edit of {}:", plain(&self.change.path, PATH));
             }
-            text += &format!("\n- {before}{line}");
+            let _ = write!(text, "\n- {before}{line}");
         }
         if self.objection.is_some() {
             permission = permission.max(Permission::Ask);
@@ -88,7 +89,9 @@ impl Report {
                 let id = rule_id(&part.book.book, one.rule);
                 let twin = |other: &&Part| {
                     let mut said = other.verdict.unchecked.iter();
-                    said.any(|it| (it.check, &it.why) == (one.check, &one.why) && rule_id(&other.book.book, it.rule) == id)
+                    said.any(|it| {
+                        (it.check, &it.why) == (one.check, &one.why) && rule_id(&other.book.book, it.rule) == id
+                    })
                 };
                 !others.iter().any(twin)
             });
