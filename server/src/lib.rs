@@ -76,6 +76,3 @@ fn log(level: &str) {
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }
-fn interim_facts(_: &syntax::Tree, _: &str) -> syntax::Facts {
-    syntax::Facts::default()
-}
