@@ -181,9 +181,7 @@ fn weight(hir: &Hir) -> u64 {
             weight(&repetition.sub).saturating_mul(times).saturating_add(32)
         }
         HirKind::Capture(capture) => weight(&capture.sub).saturating_add(48),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(weight).fold(32, |sum, part| sum.saturating_add(part))
-        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(weight).fold(32, u64::saturating_add),
     }
 }
 

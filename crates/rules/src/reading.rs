@@ -9,7 +9,7 @@ use crate::names::NameGlob;
 use crate::paths::{self, Paths};
 use crate::pattern::{Against, Pattern};
 use crate::plain::plain;
-use crate::rulebook::{Checks, OnDelete, Problems, Question, Rule, Severity};
+use crate::rulebook::{Checks, OnDelete, Problems, Rule, Severity};
 use crate::specs::{CallSpec, definition_fault};
 use crate::verdict::Effect;
 
@@ -115,7 +115,7 @@ impl Reader<'_> {
             match (&**key, &node.value) {
                 ("why", Value::Text(why)) => rule.why = why.to_string(),
                 ("why", other) => {
-                    rule.why = self.text.get(node.span.clone()).unwrap_or_default().to_owned();
+                    self.text.get(node.span.clone()).unwrap_or_default().clone_into(&mut rule.why);
                     self.warning(node.span.clone(), format!("`why` is a string, not {}", other.kind()));
                 }
                 ("on_fail", value) => match value {
@@ -181,14 +181,14 @@ impl Reader<'_> {
         });
         checks.require_def =
             self.parsed(find("require_def"), |text| definition_fault(text).map_or(Ok(text.trim().to_owned()), Err));
-        let when = self.patterns(find("when"), Against::Line);
+        checks.when = self.patterns(find("when"), Against::Line);
         let question = find("question");
         match question.map(|entry| (&entry.node.value, entry.node.span.clone())) {
             Some((Value::Text(text), _)) if !text.trim().is_empty() => {
-                checks.question = Some(Question { text: text.trim().to_owned(), when });
+                checks.question = Some(text.trim().to_owned());
             }
             Some((_, span)) => self.error(span, "`question` is a string that is not blank"),
-            None if !when.is_empty() => {
+            None if !checks.when.is_empty() => {
                 let span = find("when").map_or(0..0, |entry| entry.key_span.clone());
                 self.warning(span, "`when` is not read without a `question`");
             }

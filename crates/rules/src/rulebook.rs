@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use syntax::{LineIndex, Span};
 
 use crate::document::{self, Entry, Value};
+use crate::names::NameGlob;
 use crate::paths::Paths;
 use crate::pattern::Pattern;
 use crate::specs::CallSpec;
-use crate::names::NameGlob;
 use crate::verdict::Effect;
 use crate::{ids, reading};
 
@@ -105,14 +105,9 @@ pub(crate) struct Checks {
     pub forbid_imports: Vec<NameGlob>,
     pub require: Vec<Pattern>,
     pub require_def: Vec<String>,
-    pub question: Option<Question>,
-}
-
-/// A question about the added lines.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
-    pub text: String,
-    /// Only asked when an added line matches one of these, if there are any.
+    /// A question about the added lines.
+    pub question: Option<String>,
+    /// It is only asked when an added line matches one of these, if there are any.
     pub when: Vec<Pattern>,
 }
 
@@ -129,10 +124,9 @@ impl Checks {
 
     /// Every pattern, with the key it stands under.
     pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &Pattern)> {
-        let when = self.question.iter().flat_map(|question| &question.when);
         let forbid = self.forbid.iter().map(|pattern| ("forbid", pattern));
         let require = self.require.iter().map(|pattern| ("require", pattern));
-        forbid.chain(require).chain(when.map(|pattern| ("when", pattern)))
+        forbid.chain(require).chain(self.when.iter().map(|pattern| ("when", pattern)))
     }
 }
 
@@ -311,7 +305,9 @@ fn read(text: &str, format: Format, problems: &mut Problems) -> Vec<Rule> {
     let Some(list) = list else { return Vec::new() };
     let Value::List(items) = &list.node.value else {
         let message = match (&list.node.value, format) {
-            (Value::Table(_), Format::Toml) => "expected a list of rules: write `[[rule]]`, with two brackets".to_owned(),
+            (Value::Table(_), Format::Toml) => {
+                "expected a list of rules: write `[[rule]]`, with two brackets".to_owned()
+            }
             (other, _) => format!("expected a list of rules ([[rule]] tables), not {}", other.kind()),
         };
         problems.of_file(list.key_span.clone(), message);
