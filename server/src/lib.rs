@@ -6,7 +6,6 @@
 pub mod engine;
 pub mod facts;
 mod features;
-mod interim;
 mod lsp;
 pub mod rulebooks;
 mod session;
