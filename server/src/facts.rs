@@ -169,7 +169,7 @@ fn parse(language: Language, text: &Arc<str>, base: Option<&Parsed>) -> Outcome 
         }
     };
     let tree = tree.map_err(|stop| stop.to_string())?;
-    let facts = Arc::new(crate::interim_facts(&tree, text));
+    let facts = Arc::new(tree.facts(text));
     Ok(Parsed { text: text.clone(), tree: Arc::new(tree), facts })
 }
 
@@ -222,7 +222,7 @@ mod tests {
                 scope.spawn(|| ask(&store, "eval(1)\n"));
             }
         });
-        ask(&store.near(Some("other".into())), "eval(1)\n");
+        assert_eq!(ask(&store.near(Some("other".into())), "eval(1)\n").calls.len(), 1);
         assert_eq!(store.parses(), 1);
         ask(&store, "eval(2)\n");
         assert_eq!(store.parses(), 2);

@@ -6,7 +6,6 @@
 pub mod engine;
 pub mod facts;
 mod features;
-mod interim;
 mod lsp;
 pub mod rulebooks;
 mod session;
@@ -168,7 +167,4 @@ async fn ending_signal() -> u8 {
 fn log(level: &str) {
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
-}
-fn interim_facts(_: &syntax::Tree, _: &str) -> syntax::Facts {
-    syntax::Facts::default()
 }

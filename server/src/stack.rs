@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use guard::stack::{Spelled, Surroundings};
+use rules::Case;
 use system::Folders;
 
 use crate::features::diagnostics::RulePlace;
@@ -37,6 +38,8 @@ impl Holding {
 pub struct Held {
     /// The file's path as people are shown it.
     pub shown: String,
+    /// Whether the file system tells upper from lower case.
+    pub case: Case,
     /// The rulebooks.
     pub holdings: Vec<Holding>,
     /// Rulebooks that are there and cannot be read, a line each.
@@ -45,12 +48,10 @@ pub struct Held {
 
 /// What holds for `file`; the user's rulebook too where the user's folders are known.
 pub fn held(rulebooks: &Rulebooks, file: &Path, folders: Option<&Folders>) -> Held {
-    let stack = guard::stack::stack(
-        &Spelled::new(file.to_path_buf()),
-        &Surroundings::default(),
-        folders.map(|folders| folders.user.as_path()),
-    );
-    let mut held = Held { shown: stack.shown, ..Held::default() };
+    let stack = guard::stack::stack(&Spelled::new(file.to_path_buf()), &Surroundings::default(), folders);
+    let folder = stack.roots.first().map_or(file, |(root, _)| root);
+    let case = if system::paths::ignores_case(folder) { Case::Folded } else { Case::Exact };
+    let mut held = Held { shown: stack.shown, case, ..Held::default() };
     for holding in stack.holdings {
         let path = holding.place.path();
         let book = match rulebooks.at(&holding.place) {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rules::{Change, Check, Effect, FactSource, Finding, Judge, Unchecked, Verdict};
 use syntax::Span;
 
+use crate::features::actions::plain_id;
 use crate::features::baseline::Before;
 use crate::rulebooks::Book;
 use crate::stack::{Held, Holding};
@@ -89,7 +90,7 @@ pub struct Subject<'a> {
 impl Subject<'_> {
     /// Judges the document's current edit.
     pub fn diagnose(&self, facts: &dyn FactSource) -> Vec<Diagnostic> {
-        let judge = Judge { facts };
+        let judge = Judge { facts, case: self.held.case };
         let before = self.before_text();
         let is_edited = before.as_ref() != Some(&self.text.text);
         let edit = Change::between(self.held.shown.clone(), Vec::new(), before, self.text.text.clone());
@@ -112,14 +113,14 @@ impl Subject<'_> {
             standing.retain(|old| !verdict.findings.iter().any(|new| is_same(new, old)));
             standing.dedup_by(|one, other| is_same(one, other));
             let first = edit.added.first().map(|line| &line.span);
-            shown.extend(standing.iter().map(|finding| Diagnostic {
-                severity: Severity::Hint,
-                ..self.show_finding(holding, &edit, finding, None)
-            }));
-            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, &edit, finding, first)));
             shown.extend(
-                verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, &edit, unchecked, first)),
+                standing.iter().map(|finding| Diagnostic {
+                    severity: Severity::Hint,
+                    ..self.show_finding(holding, finding, None)
+                }),
             );
+            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, finding, first)));
+            shown.extend(verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, unchecked, first)));
         }
         shown.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         shown
@@ -145,7 +146,7 @@ impl Subject<'_> {
         }
     }
 
-    fn show_finding(&self, holding: &Holding, change: &Change, finding: &Finding, first: Option<&Span>) -> Diagnostic {
+    fn show_finding(&self, holding: &Holding, finding: &Finding, first: Option<&Span>) -> Diagnostic {
         let severity = match finding.effect {
             Effect::Deny => Severity::Error,
             Effect::Ask => Severity::Warning,
@@ -153,35 +154,41 @@ impl Subject<'_> {
         };
         let span = match (&finding.span, finding.check) {
             (Some(span), _) => span.clone(),
-            (None, Check::AnyChange | Check::Load) => first.cloned().unwrap_or_else(|| self.text.line(0)),
+            (None, Check::AnyChange) => first.cloned().unwrap_or_else(|| self.text.line(0)),
             (None, _) => self.text.line(0),
         };
         let rule = finding.rule.and_then(|rule| holding.place_of(rule));
-        Diagnostic {
-            span,
-            severity,
-            code: rule.as_ref().map_or_else(|| INSTRUCTION_CHECK.to_owned(), |rule| rule.id.clone()),
-            message: crate::interim::reason::finding(holding.book.rules(), change, finding),
-            rule,
-        }
+        let message = rules::reason::message(holding.book.rules(), finding);
+        Diagnostic { span, severity, ..said_by(rule, INSTRUCTION_CHECK, &message) }
     }
 
-    fn show_unchecked(
-        &self,
-        holding: &Holding,
-        change: &Change,
-        unchecked: &Unchecked,
-        first: Option<&Span>,
-    ) -> Diagnostic {
+    fn show_unchecked(&self, holding: &Holding, unchecked: &Unchecked, first: Option<&Span>) -> Diagnostic {
+        let span = first.cloned().unwrap_or_else(|| self.text.line(0));
+        let why = rules::plain::plain(&unchecked.why, rules::plain::WHY);
+        let message = match (unchecked.rule, unchecked.check) {
+            (None, _) => {
+                let path = rules::plain::plain(&system::paths::shown(&holding.path), rules::plain::PATH);
+                format!("the rulebook {path} cannot be used: {why}")
+            }
+            (Some(_), Check::Load) => format!("the rule is disabled: {why}"),
+            (Some(_), _) => format!("cannot be checked: {why}"),
+        };
         let rule = unchecked.rule.and_then(|rule| holding.place_of(rule));
-        Diagnostic {
-            span: first.cloned().unwrap_or_else(|| self.text.line(0)),
-            severity: Severity::Warning,
-            code: rule.as_ref().map_or_else(|| RULEBOOK.to_owned(), |rule| rule.id.clone()),
-            message: crate::interim::reason::unchecked(holding.book.rules(), change, unchecked),
-            rule,
-        }
+        Diagnostic { span, severity: Severity::Warning, ..said_by(rule, RULEBOOK, &message) }
     }
+}
+
+/// What a rule says, or what is said under the code `otherwise` where no rule does.
+fn said_by(rule: Option<RulePlace>, otherwise: &str, message: &str) -> Diagnostic {
+    let (code, message) = match &rule {
+        Some(rule) => {
+            let id = plain_id(&rule.id);
+            let message = format!("{id}: {message}");
+            (id, message)
+        }
+        None => (otherwise.to_owned(), message.to_owned()),
+    };
+    Diagnostic { span: 0..0, severity: Severity::Warning, code, message, rule }
 }
 
 /// Whether a finding is one that the text alone gives, whatever was changed in it.

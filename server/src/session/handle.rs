@@ -246,7 +246,7 @@ impl Session {
             "trusted": self.settings.trusted,
             "rulebooks": self.engine.rulebooks.files().iter().map(rulebook).collect::<Vec<_>>(),
             "documents": self.documents.len(),
-            "rulebooksCompiled": self.engine.rulebooks.loads(),
+            "rulebooksLoaded": self.engine.rulebooks.loads(),
             "textsParsed": self.engine.facts.parses(),
         })
     }

@@ -13,7 +13,7 @@ use crate::session::event::Event;
 
 /// The folders that are watched.
 pub struct Watcher {
-    watcher: notify::RecommendedWatcher,
+    system: notify::RecommendedWatcher,
     folders: HashSet<PathBuf>,
     /// The folders above which roots were looked for.
     above: HashSet<PathBuf>,
@@ -35,8 +35,8 @@ impl Watcher {
             }
         };
         match notify::recommended_watcher(tell) {
-            Ok(watcher) => {
-                let mut watcher = Watcher { watcher, folders: HashSet::new(), above: HashSet::new() };
+            Ok(system) => {
+                let mut watcher = Watcher { system, folders: HashSet::new(), above: HashSet::new() };
                 if let Some(user) = user {
                     watcher.watch(user);
                 }
@@ -75,7 +75,7 @@ impl Watcher {
         if !folder.is_dir() {
             self.folders.remove(&folder);
         } else if !self.folders.contains(&folder) {
-            match self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
+            match self.system.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => drop(self.folders.insert(folder)),
                 Err(error) => tracing::warn!("{} is not watched: {error}", folder.display()),
             }
