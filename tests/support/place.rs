@@ -50,6 +50,7 @@ impl Place {
     /// What the hook prints for an event, with further flags.
     pub fn hook(&self, agent: &str, payload: &Value, flags: &[&str]) -> Vec<u8> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_ruleline"))
+            .env("RULELINE_TEST_HOME", self.state.parent().unwrap())
             .args(["hook", "--agent", agent, "--no-log", "--state-dir"])
             .arg(&self.state)
             .args(flags)
