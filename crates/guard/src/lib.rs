@@ -1,1 +1,14 @@
-//! guard
+//! One event through all guards to one decision.
+//!
+//! Which rulebooks hold for a file, what a session saw first, settings under the law, self-protection, and the judging
+//! that the hook, `check` and the server share. It knows no agent's words and no editor; files are read through `system`.
+
+pub mod books;
+pub mod config;
+pub mod protect;
+pub mod session;
+pub mod stack;
+
+pub use books::{FromDisk, LoadedBook, Place, RulebookSource};
+pub use config::Config;
+pub use stack::{Spelled, Stack, Surroundings};

@@ -4,13 +4,27 @@
 //! are read by whoever calls.
 
 pub mod change;
+pub mod glob;
+pub mod judge;
+pub mod paths;
+pub mod plain;
+pub mod rulebook;
 pub mod verdict;
+pub mod work;
+
+mod diff;
+mod document;
+mod ids;
+mod lines;
+mod names;
+mod needles;
+mod pattern;
+mod reading;
+mod specs;
 
 pub use change::{AddedLine, Change, Counting};
-pub use verdict::{Check, Effect, Finding, Unchecked, Verdict};
-
-pub mod judge;
-pub mod rulebook;
-
 pub use judge::{FactSource, Judge, ParseNow};
+pub use paths::Case;
 pub use rulebook::{Format, Problem, Rule, Rulebook, Severity};
+pub use verdict::{Check, Effect, Finding, Unchecked, Verdict};
+pub use work::Work;
