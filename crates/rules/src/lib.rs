@@ -15,14 +15,14 @@ pub mod work;
 mod diff;
 mod document;
 mod ids;
-mod lines;
 mod names;
 mod needles;
+mod notebook;
 mod pattern;
 mod reading;
 mod specs;
 
-pub use change::{AddedLine, Change, Counting};
+pub use change::{AddedLine, Cell, Change, Counting};
 pub use judge::{FactSource, Judge, ParseNow};
 pub use paths::Case;
 pub use rulebook::{Format, Problem, Rule, Rulebook, Severity};

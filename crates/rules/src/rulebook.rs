@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use syntax::Span;
+use syntax::{LineIndex, Span};
 
 use crate::document::{self, Entry, Value};
-use crate::lines::line_of;
 use crate::paths::Paths;
 use crate::pattern::Pattern;
 use crate::specs::CallSpec;
@@ -227,8 +226,7 @@ impl Rulebook {
 
 impl Problem {
     fn placed(text: &str, severity: Severity, rule: Option<String>, span: Span, message: String) -> Problem {
-        let (line, start) = line_of(text, span.start);
-        let column = column(text, start, span.start);
+        let (line, column) = line_and_column(text, &LineIndex::new(text), span.start);
         Problem { severity, rule, span, line, column, message }
     }
 
@@ -266,15 +264,10 @@ impl Problems {
     /// The problems in document order with their lines; disables the rules that have an error.
     fn place(mut self, text: &str, rules: &mut [Rule]) -> Vec<Problem> {
         self.found.sort_by_key(|found| (found.span.start, found.span.end));
-        let mut lines = crate::lines::lines(text).map(|line| line.start).skip(1).peekable();
-        let (mut line, mut line_start) = (1, 0);
+        let lines = LineIndex::new(text);
         let mut placed = Vec::with_capacity(self.found.len());
         for Found { severity, rule, span, message } in self.found {
-            while let Some(start) = lines.next_if(|start| *start <= span.start) {
-                line += 1;
-                line_start = start;
-            }
-            let column = column(text, line_start, span.start);
+            let (line, column) = line_and_column(text, &lines, span.start);
             let mut of_rule = rule.and_then(|index| rules.get_mut(index));
             let id = of_rule.as_ref().map(|rule| rule.id.clone());
             let problem = Problem { severity, rule: id, span, line, column, message };
@@ -287,8 +280,11 @@ impl Problems {
     }
 }
 
-fn column(text: &str, line_start: usize, offset: usize) -> u32 {
-    text.get(line_start..offset).map_or(1, |before| before.chars().count() as u32 + 1)
+/// Line and column, both from 1.
+fn line_and_column(text: &str, lines: &LineIndex, offset: usize) -> (u32, u32) {
+    let line = lines.line_of(offset);
+    let before = text.get(lines.start(line).unwrap_or_default()..offset).unwrap_or_default();
+    (line as u32 + 1, before.chars().count() as u32 + 1)
 }
 
 fn not_utf8(bytes: &[u8]) -> String {
