@@ -92,10 +92,12 @@ impl Change {
         for (old, new) in pieces {
             let offset = text.len();
             let lines = numbered(diff::added(old, new)).into_iter();
-            added.extend(lines.map(|AddedLine { number, span }| AddedLine {
-                number,
-                span: span.start + offset..span.end + offset,
-            }));
+            added.extend(
+                lines.map(|AddedLine { number, span }| AddedLine {
+                    number,
+                    span: span.start + offset..span.end + offset,
+                }),
+            );
             text.push_str(new);
             if !new.is_empty() && !new.ends_with(['\n', '\r']) {
                 text.push('\n');
@@ -140,10 +142,23 @@ impl Change {
     /// The added lines that a span touches.
     pub fn added_in(&self, span: &Span) -> &[AddedLine] {
         let from = self.added.partition_point(|line| line.span.end < span.start);
-        let touching = self.added[from..].partition_point(|line| {
-            line.span.start < span.end || (span.is_empty() && line.span.start == span.start)
-        });
+        let touching = self.added[from..]
+            .partition_point(|line| line.span.start < span.end || (span.is_empty() && line.span.start == span.start));
         &self.added[from..from + touching]
+    }
+
+    /// Where a line of this number is, in words: `line 3`, `line 3 of the new text`, `cell 2, line 3`, `the file`.
+    pub fn place(&self, number: u32) -> String {
+        match &self.counting {
+            _ if number == 0 => "the file".into(),
+            Counting::File => format!("line {number}"),
+            Counting::NewText => format!("line {number} of the new text"),
+            Counting::Cells(first_lines) => {
+                let cell = first_lines.partition_point(|first| *first <= number).max(1);
+                let first = first_lines.get(cell - 1).copied().unwrap_or(1);
+                format!("cell {cell}, line {}", (number + 1).saturating_sub(first))
+            }
+        }
     }
 
     /// The line that starts at or last before `offset`, without its end.

@@ -3,6 +3,11 @@
 //! Deterministic and bounded: lines without a counterpart are set aside first (which changes no longest common
 //! subsequence), what remains goes to Myers' algorithm, exact for up to [`FARTHEST`] differences and continued from the
 //! farthest point reached beyond. No clock; time is linear in the number of lines, never quadratic.
+#![expect(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "coordinates of a text's lines fit, and are checked"
+)]
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -45,8 +50,12 @@ fn is_new(old: &[u32], new: &[u32], kinds: usize) -> Vec<bool> {
     is_new[until..].fill(false);
 
     let (mut in_old, mut in_new) = (vec![false; kinds], vec![false; kinds]);
-    old.iter().for_each(|kind| in_old[*kind as usize] = true);
-    rest.iter().for_each(|kind| in_new[*kind as usize] = true);
+    for kind in old {
+        in_old[*kind as usize] = true;
+    }
+    for kind in rest {
+        in_new[*kind as usize] = true;
+    }
     let left: Vec<u32> = old.iter().filter(|kind| in_new[**kind as usize]).copied().collect();
     let places: Vec<usize> = (0..rest.len()).filter(|index| in_old[rest[*index] as usize]).collect();
     let right: Vec<u32> = places.iter().map(|index| rest[*index]).collect();
@@ -60,7 +69,9 @@ fn keep_common(old: &[u32], new: &[u32], mut keep: impl FnMut(usize)) {
     while x < old.len() && y < new.len() {
         let graph = EditGraph { old: &old[x..], new: &new[y..] };
         let walked = graph.walk();
-        walked.common.into_iter().for_each(|index| keep(y + index));
+        for index in walked.common {
+            keep(y + index);
+        }
         x += walked.x;
         y += walked.y;
     }
@@ -133,7 +144,8 @@ impl EditGraph<'_> {
         let mut walked = Walked { common: Vec::new(), x: x as usize, y: (x - diagonal) as usize };
         let (mut x, mut diagonal) = (x, diagonal);
         // The best point was reached in the first round that holds its diagonal that far.
-        let rounds = history.iter().skip(1).position(|reach| reach[slot(diagonal)] == x).map_or(history.len(), |it| it + 1);
+        let rounds =
+            history.iter().skip(1).position(|reach| reach[slot(diagonal)] == x).map_or(history.len(), |it| it + 1);
         for reach in history[..rounds].iter().rev() {
             let (start, from) = self.enter(reach, diagonal).unwrap_or((0, 0));
             walked.common.extend((start..x).rev().map(|x| (x - diagonal) as usize));
@@ -187,7 +199,8 @@ mod tests {
         let forth: String = (0..30_000).map(|line| format!("{line}\n")).collect();
         let back: String = (0..30_000).rev().map(|line| format!("{line}\n")).collect();
         assert!(numbers(&forth, &back).len() >= 29_999);
-        let two = |step: usize| (0..20_000).map(|line| if line * step % 7 < 3 { "a\n" } else { "b\n" }).collect::<String>();
+        let two =
+            |step: usize| (0..20_000).map(|line| if line * step % 7 < 3 { "a\n" } else { "b\n" }).collect::<String>();
         assert!(!numbers(&two(1), &two(3)).is_empty());
     }
 

@@ -127,9 +127,10 @@ fn parse_json(text: &str) -> Result<Vec<Entry<'_>>, SyntaxError> {
     };
     match value.map(json_node) {
         Some(Ok(Node { value: Value::Table(entries), .. })) => Ok(entries),
-        Some(Ok(Node { span, value })) => {
-            Err(SyntaxError { span, message: format!("expected an object with `rule` or `rules`, not {}", value.kind()) })
-        }
+        Some(Ok(Node { span, value })) => Err(SyntaxError {
+            span,
+            message: format!("expected an object with `rule` or `rules`, not {}", value.kind()),
+        }),
         Some(Err(error)) => Err(error),
         None => Err(SyntaxError { span: 0..0, message: "the file is empty; an empty rulebook is `{}`".into() }),
     }
@@ -177,7 +178,8 @@ pub(crate) fn place_in_string(text: &str, span: &Span, offset: usize) -> usize {
     while decoded < offset && at < raw.len() {
         let rest = &raw[at..];
         let Some(first) = rest.chars().next() else { break };
-        let (length, gives) = if first == '\\' && escapes { escape(rest) } else { (first.len_utf8(), first.len_utf8()) };
+        let (length, gives) =
+            if first == '\\' && escapes { escape(rest) } else { (first.len_utf8(), first.len_utf8()) };
         at += length;
         decoded += gives;
     }
@@ -235,7 +237,10 @@ mod tests {
             ("{} x", Format::Json),
         ] {
             let errors = parse(text, format).unwrap_err();
-            assert!(!errors.is_empty() && errors.iter().all(|error| error.span.end <= text.len()), "{text:?} {errors:?}");
+            assert!(
+                !errors.is_empty() && errors.iter().all(|error| error.span.end <= text.len()),
+                "{text:?} {errors:?}"
+            );
         }
         for format in [Format::Toml, Format::Json] {
             assert!(parse(&("[".repeat(100_000)), format).is_err());

@@ -68,10 +68,8 @@ impl Glob {
         }
         let is_plain = |token: &Token| matches!(token, Token::Byte(_));
         let plain_start = tokens.iter().take_while(|token| is_plain(token)).count();
-        let plain_end = match plain_start == tokens.len() {
-            true => 0,
-            false => tokens.iter().rev().take_while(|token| is_plain(token)).count(),
-        };
+        let behind = tokens[plain_start..].iter().rev();
+        let plain_end = behind.take_while(|token| is_plain(token)).count();
         Glob { text: text.into(), tokens: tokens.into(), plain_start, plain_end }
     }
 

@@ -5,16 +5,8 @@ use std::collections::HashMap;
 use crate::rulebook::{Problems, Rule, Severity};
 
 /// Names that stand for something else beside a rule's findings.
-const RESERVED: [&str; 8] = [
-    "path",
-    "added_lines",
-    "result_text",
-    "change_text",
-    "instructions",
-    "no_instructions",
-    "edit",
-    "edit_verdict",
-];
+const RESERVED: [&str; 8] =
+    ["path", "added_lines", "result_text", "change_text", "instructions", "no_instructions", "edit", "edit_verdict"];
 
 /// What is put behind a rule's name for its parts.
 const PARTS: [&str; 4] = ["_lines", "_trigger", "_judged", "_answer"];

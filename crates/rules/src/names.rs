@@ -46,11 +46,6 @@ impl NameGlob {
         Ok(NameGlob { text: text.into(), tokens: tokens.into() })
     }
 
-    /// As written, normalised.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Whether the whole of `name` matches. The `?` of a name (a call on something without a name) is matched by `*`
     /// alone.
     pub fn matches(&self, name: &str) -> bool {
@@ -88,11 +83,6 @@ impl NameGlob {
     pub fn word(&self) -> Option<&str> {
         self.text.rsplit('.').find(|segment| !segment.is_empty() && !segment.contains(['*', '?', '[', ']']))
     }
-
-    /// Whether a wildcard is in it.
-    pub fn is_glob(&self) -> bool {
-        self.tokens.iter().any(|token| !matches!(token, Token::Char(_)))
-    }
 }
 
 impl Token {
@@ -125,15 +115,12 @@ fn class(rest: &mut std::str::Chars) -> Result<Token, String> {
     let mut ranges = Vec::new();
     let mut at = 0;
     while let Some(&from) = inside.get(at) {
-        match inside.get(at + 1..at + 3) {
-            Some(&['-', to]) => {
-                ranges.push((from, to));
-                at += 3;
-            }
-            _ => {
-                ranges.push((from, from));
-                at += 1;
-            }
+        if let Some(&['-', to]) = inside.get(at + 1..at + 3) {
+            ranges.push((from, to));
+            at += 3;
+        } else {
+            ranges.push((from, from));
+            at += 1;
         }
     }
     Ok(Token::Class { negated, ranges: ranges.into() })

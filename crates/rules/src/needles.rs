@@ -40,7 +40,9 @@ impl Needle {
         }
         let (first, length) = (self.bytes[0], self.bytes.len());
         let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
-        starts.into_iter().any(|at| text.get(at..at + length).is_some_and(|found| found.eq_ignore_ascii_case(&self.bytes)))
+        starts
+            .into_iter()
+            .any(|at| text.get(at..at + length).is_some_and(|found| found.eq_ignore_ascii_case(&self.bytes)))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn join(cells: &[Cell]) -> Joined {
         }
         let added = &joined.text[start..];
         line += syntax::lines::lines(added).count() as u32;
-        let code = if cell.is_code { without_magics(added) } else { blanked(added, &[0..added.len()]) };
+        let code = if cell.is_code { without_magics(added) } else { blank(added) };
         joined.code.push_str(&code);
     }
     joined
@@ -61,7 +61,7 @@ fn without_magics(cell: &str) -> String {
         if at_start && bare.starts_with("%%") {
             let name = bare[2..].split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
             if !WRAP_PYTHON.contains(&name) {
-                return blanked(cell, &[0..cell.len()]);
+                return blank(cell);
             }
             blanks.push(span);
         } else if state.is_at_statement() && is_magic(bare) {
@@ -69,7 +69,9 @@ fn without_magics(cell: &str) -> String {
             let is_python = bare.starts_with('%') && RUN_PYTHON.contains(&name);
             blanks.push(if is_python { span.start..indent + 1 + name.len() } else { span });
         } else {
-            if state.is_at_statement() && let Some(right) = captured(bare) {
+            if state.is_at_statement()
+                && let Some(right) = captured(bare)
+            {
                 blanks.push(indent + right..span.end);
             }
             state.read(text);
@@ -120,7 +122,6 @@ impl Lexer {
                     self.quotes = None;
                     length = quotes.len();
                 }
-                (Some(_), _) => {}
                 (None, '#') => break,
                 (None, '"' | '\'') => {
                     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quotes| rest.starts_with(quotes));
@@ -129,7 +130,7 @@ impl Lexer {
                 }
                 (None, '(' | '[' | '{') => self.brackets += 1,
                 (None, ')' | ']' | '}') => self.brackets = self.brackets.saturating_sub(1),
-                (None, _) => {}
+                _ => {}
             }
             rest = &rest[length..];
         }
@@ -137,6 +138,11 @@ impl Lexer {
             self.quotes = None;
         }
     }
+}
+
+/// `text` as blanks; line ends stay.
+fn blank(text: &str) -> String {
+    blanked(text, std::slice::from_ref(&(0..text.len())))
 }
 
 /// `text` with these ranges as blanks; line ends stay.

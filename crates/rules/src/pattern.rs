@@ -182,7 +182,7 @@ fn weight(hir: &Hir) -> u64 {
         }
         HirKind::Capture(capture) => weight(&capture.sub).saturating_add(48),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(weight).fold(32, |sum, part| sum.saturating_add(part))
+            parts.iter().map(weight).fold(32, u64::saturating_add)
         }
     }
 }

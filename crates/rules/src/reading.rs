@@ -115,7 +115,7 @@ impl Reader<'_> {
             match (&**key, &node.value) {
                 ("why", Value::Text(why)) => rule.why = why.to_string(),
                 ("why", other) => {
-                    rule.why = self.text.get(node.span.clone()).unwrap_or_default().to_owned();
+                    self.text.get(node.span.clone()).unwrap_or_default().clone_into(&mut rule.why);
                     self.warning(node.span.clone(), format!("`why` is a string, not {}", other.kind()));
                 }
                 ("on_fail", value) => match value {

@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use syntax::{LineIndex, Span};
 
 use crate::document::{self, Entry, Value};
+use crate::names::NameGlob;
 use crate::paths::Paths;
 use crate::pattern::Pattern;
 use crate::specs::CallSpec;
-use crate::names::NameGlob;
 use crate::verdict::Effect;
 use crate::{ids, reading};
 
@@ -311,7 +311,9 @@ fn read(text: &str, format: Format, problems: &mut Problems) -> Vec<Rule> {
     let Some(list) = list else { return Vec::new() };
     let Value::List(items) = &list.node.value else {
         let message = match (&list.node.value, format) {
-            (Value::Table(_), Format::Toml) => "expected a list of rules: write `[[rule]]`, with two brackets".to_owned(),
+            (Value::Table(_), Format::Toml) => {
+                "expected a list of rules: write `[[rule]]`, with two brackets".to_owned()
+            }
             (other, _) => format!("expected a list of rules ([[rule]] tables), not {}", other.kind()),
         };
         problems.of_file(list.key_span.clone(), message);

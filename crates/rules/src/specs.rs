@@ -29,7 +29,10 @@ impl CallSpec {
         };
         let inside = rest.strip_suffix(')').ok_or("`(` without `)` at the end")?;
         if inside.trim().is_empty() {
-            return Err(format!("write `{}` without the parentheses", text.split('(').next().unwrap_or_default().trim()));
+            return Err(format!(
+                "write `{}` without the parentheses",
+                text.split('(').next().unwrap_or_default().trim()
+            ));
         }
         let (keyword, value) = inside
             .split_once('=')
@@ -59,7 +62,8 @@ impl CallSpec {
 }
 
 fn name(text: &str) -> Result<NameGlob, String> {
-    NameGlob::new(text).map_err(|why| format!("{why}; a call is named as `os.system`, `subprocess.*`, `open(mode=\"w\")`"))
+    NameGlob::new(text)
+        .map_err(|why| format!("{why}; a call is named as `os.system`, `subprocess.*`, `open(mode=\"w\")`"))
 }
 
 fn literal(text: &str) -> Option<Literal> {
@@ -90,7 +94,7 @@ impl Condition {
             (Literal::Int(wanted), Literal::Int(value)) => wanted == value,
             (Literal::Int(number), Literal::Bool(truth)) => *number == i128::from(*truth),
             (Literal::Int(whole), Literal::Float(value)) | (Literal::Float(value), Literal::Int(whole)) => {
-                equal(*whole as f64, *value)
+                equal(as_float(*whole), *value)
             }
             (Literal::Float(wanted), Literal::Float(value)) => equal(*wanted, *value),
             (wanted, value) => wanted == value,
@@ -98,9 +102,14 @@ impl Condition {
     }
 }
 
-#[allow(clippy::float_cmp, reason = "Python's own `==` is what is asked for")]
+#[expect(clippy::float_cmp, reason = "Python's own `==` is what is asked for")]
 fn equal(left: f64, right: f64) -> bool {
     left == right
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number too large for a float equals no float that matters")]
+fn as_float(whole: i128) -> f64 {
+    whole as f64
 }
 
 fn truthy(value: &Literal) -> bool {
@@ -175,7 +184,15 @@ mod tests {
 
     #[test]
     fn definitions() {
-        for (text, valid) in [("upgrade", true), ("A.method", true), ("f()", false), ("a.*", false), (".a", false), ("1a", false), ("", false)] {
+        for (text, valid) in [
+            ("upgrade", true),
+            ("A.method", true),
+            ("f()", false),
+            ("a.*", false),
+            (".a", false),
+            ("1a", false),
+            ("", false),
+        ] {
             assert_eq!(definition_fault(text).is_none(), valid, "{text}");
         }
     }

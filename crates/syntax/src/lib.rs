@@ -7,6 +7,7 @@ pub mod facts;
 pub mod language;
 pub mod lines;
 pub mod position;
+mod python;
 pub mod tree;
 
 pub use facts::{Argument, Call, Definition, DefinitionKind, Facts, Import, Literal, Span, Use};

@@ -11,7 +11,7 @@ use std::time::Instant;
 use memchr::memchr_iter;
 use tree_sitter::{InputEdit, ParseOptions, ParseState, Parser, Point};
 
-use crate::{Language, Span};
+use crate::{Facts, Language, Span, python};
 
 /// What a parse may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +102,13 @@ impl Tree {
             }
         }
         Tree::parse(self.language, text, limits)
+    }
+
+    /// The facts of `text`, the text this tree was parsed from.
+    pub fn facts(&self, text: &str) -> Facts {
+        match self.language {
+            Language::Python => python::facts(&self.tree, text),
+        }
     }
 
     /// Whether a part of the text does not parse.
