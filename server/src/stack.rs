@@ -45,7 +45,11 @@ pub struct Held {
 
 /// What holds for `file`; the user's rulebook too where the user's folders are known.
 pub fn held(rulebooks: &Rulebooks, file: &Path, folders: Option<&Folders>) -> Held {
-    let stack = guard::stack::stack(&Spelled::new(file.to_path_buf()), &Surroundings::default(), folders);
+    let stack = guard::stack::stack(
+        &Spelled::new(file.to_path_buf()),
+        &Surroundings::default(),
+        folders.map(|folders| folders.user.as_path()),
+    );
     let mut held = Held { shown: stack.shown, ..Held::default() };
     for holding in stack.holdings {
         let path = holding.place.path();

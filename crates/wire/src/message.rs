@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rules::Check;
+use rules::{Check, Finding, Unchecked};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::frame::{self, FrameError};
@@ -84,6 +84,12 @@ pub struct Pong {
     pub version: String,
     /// Its process id.
     pub pid: u32,
+    /// How many changes it judged for hooks.
+    #[serde(default)]
+    pub judged: u64,
+    /// How many texts it parsed, for whomever.
+    #[serde(default)]
+    pub parses: u64,
 }
 
 /// What judging gave, with the digests of what was judged.
@@ -133,6 +139,13 @@ pub struct Claim {
     pub span: Option<(usize, usize)>,
 }
 
+impl From<&Finding> for Claim {
+    fn from(finding: &Finding) -> Claim {
+        let span = finding.span.as_ref().map(|span| (span.start, span.end));
+        Claim { rule: finding.rule, check: finding.check, item: finding.item, line: finding.line, span }
+    }
+}
+
 /// One check that could not be made, without its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
@@ -141,6 +154,12 @@ pub struct Open {
     /// Which check.
     #[serde(with = "check_name")]
     pub check: Check,
+}
+
+impl From<&Unchecked> for Open {
+    fn from(unchecked: &Unchecked) -> Open {
+        Open { rule: unchecked.rule, check: unchecked.check }
+    }
 }
 
 /// Why a request is not answered; whoever asked works alone.
@@ -408,7 +427,7 @@ mod tests {
         for request in [Request::Ping, Request::Judge(request())] {
             assert_eq!(Request::read(&request.to_frame().unwrap()[4..]), Ok(request));
         }
-        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7 });
+        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7, judged: 3, parses: 2 });
         for response in [pong, Response::Judged(judged()), Response::Refused(Refusal::Stale)] {
             assert_eq!(Response::read(&response.to_frame()[4..]), Ok(response));
         }
