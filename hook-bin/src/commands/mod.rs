@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub mod check;
 pub mod init;
 
 /// One command.
@@ -19,7 +20,7 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND];
+pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND];
 
 /// Reads the words of a command.
 ///
