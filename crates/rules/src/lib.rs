@@ -9,6 +9,7 @@ pub mod verdict;
 pub use change::{AddedLine, Change, Counting};
 pub use verdict::{Check, Effect, Finding, Unchecked, Verdict};
 
+pub mod instructions;
 pub mod judge;
 pub mod rulebook;
 
