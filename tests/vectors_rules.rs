@@ -88,7 +88,7 @@ fn found_lines(said: &Said, rule: &str, expected: &Value) -> Result<(), String> 
         let named = line.split("line ").skip(1).filter_map(|rest| {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             let ends = rest[digits.len()..].starts_with([':', ' ', ',', '.']) || rest.len() == digits.len();
-            ends.then(|| digits.parse().ok()).flatten()
+            ends.then(|| digits.parse::<u64>().ok()).flatten()
         });
         let before = lines.len();
         lines.extend(named);
