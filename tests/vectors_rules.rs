@@ -24,7 +24,9 @@ fn every_case_has_its_answer() {
         match (check(case), departs) {
             (Ok(()), None) | (Err(_), Some(_)) => {}
             (Err(why), None) => wrong.push(format!("{id}: {why}")),
-            (Ok(()), Some((_, reason))) => wrong.push(format!("{id}: is as expected, but listed as departing: {reason}")),
+            (Ok(()), Some((_, reason))) => {
+                wrong.push(format!("{id}: is as expected, but listed as departing: {reason}"))
+            }
         }
     }
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
@@ -86,7 +88,7 @@ fn found_lines(said: &Said, rule: &str, expected: &Value) -> Result<(), String> 
         let named = line.split("line ").skip(1).filter_map(|rest| {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             let ends = rest[digits.len()..].starts_with([':', ' ', ',', '.']) || rest.len() == digits.len();
-            ends.then(|| digits.parse().ok()).flatten()
+            ends.then(|| digits.parse::<u64>().ok()).flatten()
         });
         let before = lines.len();
         lines.extend(named);
@@ -99,7 +101,11 @@ fn found_lines(said: &Said, rule: &str, expected: &Value) -> Result<(), String> 
     let mut expected: Vec<u64> = expected.as_array().unwrap().iter().filter_map(Value::as_u64).collect();
     expected.sort_unstable();
     expected.truncate(5);
-    if lines == expected { Ok(()) } else { Err(format!("{rule}: expected lines {expected:?}, got {lines:?}: {reason}")) }
+    if lines == expected {
+        Ok(())
+    } else {
+        Err(format!("{rule}: expected lines {expected:?}, got {lines:?}: {reason}"))
+    }
 }
 
 /// Writes a file of a case: text, bytes, a link, or generated text.
