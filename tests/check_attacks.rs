@@ -120,7 +120,18 @@ fn s22_names_and_lines_do_not_steer_the_terminal() {
     let sketch = repository.sketch(&["--staged"]);
     assert_eq!(sketch.len(), names.len());
     assert!(sketch.contains(&"deny no-eval a\nb.py:1:12".to_owned()), "JSON has the name itself: {sketch:?}");
-    insta::assert_snapshot!(repository.check(&["--", "-d.py"]).stdout, @"");
+    insta::assert_snapshot!(repository.check(&["--", "-d.py"]).stdout, @r##"
+    deny[no-eval]: forbidden pattern
+     --> -d.py:1:12
+      |
+    1 | \u{1b}]0;owned\u{7} eval(1) \u{202e}\u{200b}\u{9b}31m    tab
+      |                     ^^^^
+      |
+      = why: no \u{1b}[2J eval\nhere
+      = rule: .ruleline/rules.toml:3
+
+    1 finding (1 deny) in 1 of 1 file
+    "##);
 }
 
 #[test]

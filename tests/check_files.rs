@@ -58,7 +58,7 @@ fn what_is_found_decides_the_exit_status() {
         ("a.md", "eval(1)", &[], 0),
         ("a.ipynb", NOTEBOOK, &["deny no-eval a.ipynb:2:1"], 1),
         ("a.py", "eval(1)\0", &[], 0),
-        ("a.py", "x = (\neval(1)\n", &["deny no-eval a.py:2:1"], 1),
+        ("a.py", "x = (\neval(1)\n", &["deny no-eval a.py:2:1", "open no-eval a.py"], 1),
     ] {
         let repository = Repository::empty(RULES);
         repository.write(path, text);

@@ -326,6 +326,17 @@ fn around(text: &str, line: &Span, hit: &Span) -> Span {
     let end = floor((hit.start + plain::LINE * 2).min(line.end));
     start..end.max(start)
 }
-fn instruction_findings(_change: &Change, _effect: Effect) -> Vec<Finding> {
-    Vec::new()
+/// What the instruction check finds, as findings.
+fn instruction_findings(change: &Change, effect: Effect) -> Vec<Finding> {
+    let finding = |hit: rules::instructions::Hit| Finding {
+        rule: None,
+        check: Check::Instructions,
+        item: 0,
+        effect,
+        line: hit.line,
+        text: plain(&change.text[hit.span.clone()], plain::LINE),
+        span: Some(hit.span),
+        what: "instruction-like text".to_owned(),
+    };
+    rules::instructions::scan(change).into_iter().map(finding).collect()
 }
