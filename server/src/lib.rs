@@ -9,7 +9,6 @@ mod features;
 mod lsp;
 pub mod rulebooks;
 mod session;
-mod stack;
 mod text;
 
 use std::ffi::OsString;
