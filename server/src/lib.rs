@@ -6,6 +6,7 @@
 pub mod engine;
 pub mod facts;
 mod features;
+mod log;
 mod lsp;
 pub mod rulebooks;
 mod session;
@@ -17,7 +18,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use system::Folders;
-use tracing_subscriber::EnvFilter;
 
 use crate::engine::Engine;
 
@@ -48,7 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    log(&arguments.log);
+    log::start(&arguments.log);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -68,9 +68,4 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     runtime.shutdown_background();
     // The thread that reads stdin would keep the process until the client closes it.
     std::process::exit(code.into())
-}
-
-fn log(level: &str) {
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }
