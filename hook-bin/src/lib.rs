@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+pub mod accelerator;
 pub mod commands;
 pub mod hook;
 pub mod output;

@@ -339,6 +339,10 @@ impl Outcome {
         let failures = self.failures.iter().map(|why| rules::plain::plain(why, rules::plain::WHY));
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
         let decision = Decision { permission, reason: paragraphs.join("\n"), context };
-        Decided { decision, notes: self.notes }
+        let mut notes = self.notes;
+        notes.extend(
+            self.config.problems.iter().map(|problem| rules::plain::plain(&problem.to_string(), rules::plain::WHY)),
+        );
+        Decided { decision, notes }
     }
 }

@@ -15,6 +15,7 @@ pub mod rulebook;
 pub mod verdict;
 pub mod work;
 
+mod candidates;
 mod case;
 mod checks;
 mod diff;

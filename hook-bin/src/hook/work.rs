@@ -13,6 +13,7 @@ use system::{Folders, paths};
 
 use super::arguments::{Arguments, Guard};
 use super::{failpoint, problems};
+use crate::accelerator::Servers;
 
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
@@ -24,11 +25,13 @@ pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFail
     let _ = strictness.set(config.on_failure);
     failpoint::reach("decide");
     let protection = Protection::new(folders.clone());
+    let servers = folders.as_ref().filter(|_| !arguments.no_server);
+    let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
     let guards = Guards {
         folders: folders.as_ref(),
         books: &FromDisk,
         facts: &rules::ParseNow,
-        accelerator: None,
+        accelerator: servers.as_ref().map(|servers| servers as _),
         surroundings: &surroundings,
         config: &config,
         protection: &protection,
@@ -68,7 +71,10 @@ fn folders(arguments: &Arguments) -> Option<Folders> {
     if let Some(home) = failpoint::home() {
         let folders = Folders::below(&home);
         return Some(match &arguments.state {
-            Some(state) => Folders { state: paths::absolute(state), ..folders },
+            Some(state) => {
+                let state = paths::absolute(state);
+                Folders { runtime: state.join("run"), state, ..folders }
+            }
             None => folders,
         });
     }
