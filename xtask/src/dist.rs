@@ -16,7 +16,7 @@ use crate::{tools, workspace};
 const PROFILE: &str = "dist";
 const MUSL: &str = "x86_64-unknown-linux-musl";
 /// Without position independence the kernel has nothing to relocate.
-const MUSL_FLAGS: &str = "-C relocation-model=static";
+pub const STATIC_FLAGS: &str = "-C relocation-model=static";
 
 /// What lies beside the programs in the archive.
 const PAPERS: [&str; 4] = ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "editors/neovim"];
@@ -39,19 +39,22 @@ impl Dist {
 pub fn hook() -> Result<PathBuf> {
     let mut build = cargo(&["build", "--locked", "--profile", PROFILE, "--package", "ruleline", "--bin", "ruleline"]);
     build.arg("--no-default-features");
-    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        need_musl()?;
-        run(build.args(["--target", MUSL]).env("RUSTFLAGS", MUSL_FLAGS))?;
-        return Ok(workspace::program("ruleline", PROFILE, Some(MUSL)));
+    let triple = static_target()?;
+    if let Some(triple) = triple {
+        build.args(["--target", triple]).env("RUSTFLAGS", STATIC_FLAGS);
     }
     run(&mut build)?;
-    Ok(workspace::program("ruleline", PROFILE, None))
+    Ok(workspace::program("ruleline", PROFILE, triple))
 }
 
-/// What a static musl program with C code needs.
-pub fn need_musl() -> Result<()> {
+/// The target of static programs on this machine, with what it needs installed; none where there is no such target.
+pub fn static_target() -> Result<Option<&'static str>> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Ok(None);
+    }
     tools::need_target(MUSL)?;
-    tools::need_program("musl-gcc", "musl-tools")
+    tools::need_program("musl-gcc", "musl-tools")?;
+    Ok(Some(MUSL))
 }
 
 /// Builds the server as it is shipped; returns the program.

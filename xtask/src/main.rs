@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "what these commands print is their result")]
 
+mod bench;
 mod demo;
 mod dist;
 mod platforms;
@@ -32,6 +33,8 @@ enum Task {
     Demo(demo::Demo),
     /// Installs what the tests need and runs all of them
     Test(test::Test),
+    /// Measures speed against what must be reached
+    Bench(bench::Bench),
     /// Builds the release archives under target/dist
     Dist(dist::Dist),
     /// Type-checks for other platforms
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Demo(demo) => demo.run(),
         Task::Test(test) => test.run(),
+        Task::Bench(bench) => bench.run(),
         Task::Dist(dist) => dist.run(),
         Task::Platforms(platforms) => platforms.run(),
     };

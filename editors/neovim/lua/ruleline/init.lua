@@ -7,6 +7,7 @@ local M = {}
 ---@field trusted? boolean Whether you trust the projects you open; without it no repository's git data is read, and a
 ---buffer is compared with the file on disk.
 ---@field baseline? "head"|"disk"|"all" What a buffer is compared with in a trusted project; default `"head"`.
+---@field hints? boolean Whether what a rule would say of lines that did not change is shown as hints; default true.
 
 ---@param options? ruleline.Options
 function M.setup(options)
@@ -17,13 +18,14 @@ function M.setup(options)
   vim.validate("cmd", options.cmd, "table", true)
   vim.validate("filetypes", options.filetypes, "table", true)
   vim.validate("trusted", options.trusted, "boolean", true)
+  vim.validate("hints", options.hints, "boolean", true)
   vim.validate("baseline", options.baseline, function(value)
     return vim.list_contains({ "head", "disk", "all" }, value)
   end, true, "'head', 'disk' or 'all'")
   vim.lsp.config("ruleline", {
     cmd = options.cmd,
     filetypes = options.filetypes,
-    init_options = { trusted = options.trusted, baseline = options.baseline },
+    init_options = { trusted = options.trusted, baseline = options.baseline, hints = options.hints },
   })
   vim.lsp.enable("ruleline")
 end
