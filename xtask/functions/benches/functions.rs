@@ -1,0 +1,75 @@
+//! Parsing, loading and judging alone, on text and rulebooks made here.
+
+use std::fmt::Write;
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rules::{Format, Rulebook};
+use syntax::{Language, Limits, LineIndex, Tree};
+
+/// Ten lines of ordinary Python; `{n}` becomes a number.
+const FUNCTION: &str = r#"
+def load_{n}(path, *, strict=False):
+    """Reads one record."""
+    with open(path, encoding="utf-8") as file:
+        rows = [line.split(",") for line in file if line.strip()]
+    if strict and not rows:  # nothing to read
+        raise ValueError(f"{path}: empty")
+    return {key: int(value) for key, value in rows}
+
+"#;
+
+fn python(lines: usize) -> String {
+    (0..lines / 10).map(|number| FUNCTION.replace("{n}", &number.to_string())).collect()
+}
+
+fn rulebook(rules: usize) -> String {
+    let mut book = String::new();
+    for rule in 0..rules {
+        let check = match rule % 3 {
+            0 => format!("forbid = ['''\\bforbidden_word_{rule}\\b''']"),
+            1 => format!("forbid_calls = [\"danger_{rule}.run\"]"),
+            _ => format!("forbid_imports = [\"banned_{rule}.*\"]"),
+        };
+        writeln!(book, "[[rule]]\nid = \"r{rule}\"\npaths = [\"**/*.py\", \"!vendor/part_{rule}/**\"]\n{check}\n")
+            .expect("writing to a string does not fail");
+    }
+    book
+}
+
+fn parsing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("parse");
+    for lines in [1_000, 10_000] {
+        let text = python(lines);
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_with_input(BenchmarkId::new("fresh", lines), &text, |bench, text| {
+            bench.iter(|| Tree::parse(Language::Python, black_box(text), &Limits::default()));
+        });
+        let mut tree = Tree::parse(Language::Python, &text, &Limits::default()).expect("within limits");
+        let middle = text.len() / 2 + text[text.len() / 2..].find("strict").expect("the word stands in each function");
+        let mut edited = text.clone();
+        edited.insert(middle, 'x');
+        tree.edit(&(middle..middle), 1);
+        group.bench_function(BenchmarkId::new("one letter more", lines), |bench| {
+            bench.iter(|| tree.reparse(black_box(&edited), &Limits::default()));
+        });
+        group.bench_with_input(BenchmarkId::new("lines", lines), &text, |bench, text| {
+            bench.iter(|| LineIndex::new(black_box(text)));
+        });
+    }
+    group.finish();
+}
+
+fn loading(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("rulebook");
+    for rules in [50, 1_000] {
+        let book = rulebook(rules);
+        group.bench_with_input(BenchmarkId::new("load", rules), &book, |bench, book| {
+            bench.iter(|| Rulebook::load(black_box(book.as_bytes()), Format::Toml));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(functions, parsing, loading);
+criterion_main!(functions);
