@@ -8,6 +8,7 @@
 mod bench;
 mod demo;
 mod dist;
+mod neovim;
 mod platforms;
 mod process;
 mod tally;
@@ -37,6 +38,8 @@ enum Task {
     Bench(bench::Bench),
     /// Builds the release archives under target/dist
     Dist(dist::Dist),
+    /// Draws the picture of the README in a real Neovim
+    Screenshot(neovim::Screenshot),
     /// Type-checks for other platforms
     Platforms(platforms::Platforms),
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Dist(dist) => dist.run(),
+        Task::Screenshot(screenshot) => screenshot.run(),
         Task::Platforms(platforms) => platforms.run(),
     };
     outcome.unwrap_or_else(|error| {

@@ -3,7 +3,7 @@
 //! Every stage prints its time and is counted; what cannot be installed is a failed check with its reason. The last line
 //! is `N passed, N failed`.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{tools, workspace};
+use crate::{neovim, tools};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -112,18 +112,10 @@ fn cargo_tests() -> Result<Tally> {
 }
 
 fn neovim() -> Result<Tally> {
-    run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
-    let neovim = tools::need_neovim()?;
     let scratch = tempfile::tempdir()?;
-    let root = workspace::root();
-    let mut editor = Command::new(neovim);
-    editor.args(["-u", "NONE", "-i", "NONE", "--headless", "-l"]).arg(root.join("tests/editors/neovim.lua"));
-    editor.arg(root.join("editors/neovim")).arg(workspace::program("ruleline-server", "dev", None)).arg(scratch.path());
-    for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-        editor.env(variable, scratch.path().join("home"));
-    }
+    let mut script = neovim::script("tests/editors/neovim.lua", scratch.path())?;
     let mut tally = Tally::default();
-    let status = run_lines(&mut editor, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
+    let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
     if tally.passed + tally.failed == 0 {
         bail!("the script in Neovim printed no count ({status})");
     }
