@@ -12,9 +12,9 @@ use crate::{tools, workspace};
 /// A Lua script that gets the plugin's folder, the server and a scratch folder as its arguments. Nothing of the user's
 /// own Neovim is read or written.
 pub fn script(name: &str, scratch: &Path) -> Result<Command> {
+    let mut editor = Command::new(tools::need_neovim()?);
     run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
     let root = workspace::root();
-    let mut editor = Command::new(tools::need_neovim()?);
     editor.args(["-u", "NONE", "-i", "NONE", "--headless", "-l"]).arg(root.join(name));
     editor.arg(root.join("editors/neovim")).arg(workspace::program("ruleline-server", "dev", None)).arg(scratch);
     for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {

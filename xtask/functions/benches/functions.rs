@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use rules::{Format, Rulebook};
+use rules::{Change, Format, Judge, ParseNow, Rulebook, Verdict};
 use syntax::{Language, Limits, LineIndex, Tree};
 
 /// Ten lines of ordinary Python; `{n}` becomes a number.
@@ -71,5 +72,39 @@ fn loading(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(functions, parsing, loading);
+fn judging(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("judge");
+    let refusing = "[[rule]]\nid = \"no-system\"\npaths = [\"**/*.py\"]\nforbid_calls = [\"os.system\"]\n\n".to_owned();
+    let book = Rulebook::load((refusing + &rulebook(49)).as_bytes(), Format::Toml);
+    let judge = Judge::new(&ParseNow);
+    for lines in [1_000, 10_000] {
+        let before: Arc<str> = python(lines).into();
+        for (name, line) in [("refused", "import os; os.system('ls')\n"), ("no literal occurs", "measured = 1\n")] {
+            let after: Arc<str> = (before.to_string() + line).into();
+            let change = Change::between("a.py".into(), vec!["a.py".into()], Some(before.clone()), after);
+            let refused = judge.judge(&book, &change) != Verdict::default();
+            assert_eq!(refused, name == "refused", "what is measured is what is meant");
+            group.bench_function(BenchmarkId::new(name, lines), |bench| bench.iter(|| judge.judge(&book, &change)));
+        }
+    }
+    group.finish();
+}
+
+fn comparing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("added lines");
+    let text: Arc<str> = python(10_000).into();
+    let edited: Arc<str> = text.replace("load_500", "load_five_hundred").into();
+    let repeated: Arc<str> = "    value = compute(1)\n\n".repeat(500).into();
+    let shifted: Arc<str> = "\n    value = compute(1)\n".repeat(500).into();
+    for (name, before, after) in
+        [("one of 10,000 lines", &text, &edited), ("1,000 repeated lines", &repeated, &shifted)]
+    {
+        group.bench_function(name, |bench| {
+            bench.iter(|| Change::between(String::new(), Vec::new(), Some(before.clone()), after.clone()));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(functions, parsing, loading, judging, comparing);
 criterion_main!(functions);
