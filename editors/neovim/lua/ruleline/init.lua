@@ -1,4 +1,4 @@
---- Ruleline in Neovim: starts the language server for every file of a project.
+--- Ruleline in Neovim: starts the language server for the files of a project.
 local M = {}
 
 ---@class ruleline.Options
@@ -22,11 +22,9 @@ function M.setup(options)
   vim.validate("baseline", options.baseline, function(value)
     return vim.list_contains({ "head", "disk", "all" }, value)
   end, true, "'head', 'disk' or 'all'")
-  vim.lsp.config("ruleline", {
-    cmd = options.cmd,
-    filetypes = options.filetypes,
-    init_options = { trusted = options.trusted, baseline = options.baseline, hints = options.hints },
-  })
+  local said = vim.empty_dict()
+  said.trusted, said.baseline, said.hints = options.trusted, options.baseline, options.hints
+  vim.lsp.config("ruleline", { cmd = options.cmd, filetypes = options.filetypes, init_options = said })
   vim.lsp.enable("ruleline")
 end
 
