@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+pub mod accelerator;
 pub mod commands;
 pub mod hook;
 pub mod output;
@@ -23,7 +24,7 @@ const HELP_END: &str = "
 ";
 
 /// Runs the command that the words after the program's name ask for.
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: &[OsString]) -> ExitCode {
     let Some((name, rest)) = words.split_first() else {
         output::print(&help());
         return ExitCode::from(2);
@@ -31,16 +32,16 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
     if name == OsStr::new("hook") {
         return hook::run(rest);
     }
+    if let Some(command) = commands::TABLE.iter().find(|command| name == OsStr::new(command.name)) {
+        return (command.run)(rest);
+    }
     match name.to_str() {
         Some("--help" | "-h" | "help") => output::print(&help()),
         Some("--version" | "-V") => output::print(concat!("ruleline ", env!("CARGO_PKG_VERSION"), "\n")),
-        _ => match commands::TABLE.iter().find(|command| name == OsStr::new(command.name)) {
-            Some(command) => return (command.run)(rest),
-            None => {
-                output::complain(&format!("{name:?} is no command; `ruleline --help` lists them"));
-                return ExitCode::from(2);
-            }
-        },
+        _ => {
+            output::complain(&format!("{} is no command; `ruleline --help` lists them", name.display()));
+            return ExitCode::from(2);
+        }
     }
     ExitCode::SUCCESS
 }

@@ -44,7 +44,7 @@ impl SessionHandle {
     }
 
     /// The rulebooks and facts that diagnostics use too.
-    pub fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
 

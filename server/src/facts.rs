@@ -95,6 +95,12 @@ impl FactStore {
         self.parses.load(Ordering::Relaxed)
     }
 
+    /// The text with this digest, if it was parsed and is still kept.
+    pub fn text(&self, digest: Digest) -> Option<Arc<str>> {
+        let cell = self.lock().slots.get(&(Language::Python, digest))?.cell.clone();
+        cell.get()?.as_ref().ok().map(|parsed| parsed.text.clone())
+    }
+
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
         self.lock().bytes

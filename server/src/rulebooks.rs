@@ -103,6 +103,11 @@ impl Rulebooks {
         reading
     }
 
+    /// A content of a file that is loaded already; reads nothing.
+    pub fn known(&self, path: &Path, digest: Digest) -> Option<Arc<Book>> {
+        self.lock().contents.get(&(path.to_path_buf(), digest)).cloned()
+    }
+
     /// The loaded form of a file's content, at hand or read earlier; loaded at most once while it is kept.
     pub fn content(&self, path: &Path, bytes: Vec<u8>) -> Arc<Book> {
         let key = (path.to_path_buf(), system::digest::sha256(&bytes));

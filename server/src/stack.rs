@@ -48,7 +48,7 @@ pub struct Held {
 
 /// What holds for `file`; the user's rulebook too where the user's folders are known.
 pub fn held(rulebooks: &Rulebooks, file: &Path, folders: Option<&Folders>) -> Held {
-    let stack = guard::stack::stack(&Spelled::new(file.to_path_buf()), &Surroundings::default(), folders);
+    let stack = guard::stack::stack(&Spelled::new(file.to_path_buf()), &Surroundings::default(), folders.map(|folders| folders.user.as_path()));
     let folder = stack.roots.first().map_or(file, |(root, _)| root);
     let case = if system::paths::ignores_case(folder) { Case::Folded } else { Case::Exact };
     let mut held = Held { shown: stack.shown, case, ..Held::default() };

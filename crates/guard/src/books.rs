@@ -29,6 +29,11 @@ impl Place {
         Place { root: root.to_path_buf(), relative: PathBuf::from(PROJECT_RULES) }
     }
 
+    /// The rulebook of the user whose folder this is.
+    pub fn of_user(folder: &Path) -> Place {
+        Place { root: folder.to_path_buf(), relative: PathBuf::from("rules.toml") }
+    }
+
     /// A rulebook that a person named: only its last component must not be a link.
     pub fn named(path: &Path) -> Place {
         let name = path.file_name().map(PathBuf::from).unwrap_or_default();
@@ -42,14 +47,7 @@ impl Place {
 
     /// JSON by its extension, else TOML.
     pub fn format(&self) -> Format {
-        format_of(&self.relative)
-    }
-}
-
-fn format_of(path: &Path) -> Format {
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("json") => Format::Json,
-        _ => Format::Toml,
+        Format::of(&self.relative.to_string_lossy())
     }
 }
 
@@ -67,7 +65,7 @@ pub struct LoadedBook {
 impl LoadedBook {
     /// Loads a rulebook from bytes at hand.
     pub fn from_bytes(path: PathBuf, bytes: Vec<u8>) -> LoadedBook {
-        let book = Rulebook::load(&bytes, format_of(&path));
+        let book = Rulebook::load(&bytes, Format::of(&path.to_string_lossy()));
         LoadedBook { path, bytes: bytes.into(), book }
     }
 }
@@ -90,7 +88,8 @@ pub struct FromDisk;
 
 impl RulebookSource for FromDisk {
     fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
-        let bytes = system::open::read_below(&place.root, &place.relative, LARGEST).map_err(|error| error.to_string())?;
+        let bytes =
+            system::open::read_below(&place.root, &place.relative, LARGEST).map_err(|error| error.to_string())?;
         Ok(bytes.map(|bytes| Arc::new(LoadedBook::from_bytes(place.path(), bytes))))
     }
 

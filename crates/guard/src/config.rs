@@ -5,11 +5,15 @@
 
 use std::path::{Path, PathBuf};
 
+use system::OpenError;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Largest file that is read, in bytes.
 const LARGEST: u64 = 256 << 10;
+
+/// A project's settings, relative to its root.
+pub const PROJECT_CONFIG: &str = ".ruleline/config.toml";
 
 /// What is done about instruction-like text; the greater is the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +99,14 @@ impl Default for Config {
     }
 }
 
+/// The bytes of the settings of the project at `root`; none when it has none.
+///
+/// # Errors
+/// As [`system::open::read_below`].
+pub fn read_project(root: &Path) -> Result<Option<Vec<u8>>, OpenError> {
+    system::open::read_below(root, Path::new(PROJECT_CONFIG), LARGEST)
+}
+
 /// One thing that is wrong with a `config.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}", file = .file.display())]
@@ -146,24 +158,31 @@ enum Owner {
 }
 
 impl Config {
-    /// The settings from the user's folder and the project's root, where there are such files.
-    pub fn load(user: Option<&Path>, project: Option<&Path>) -> Config {
+    /// The settings from the user's folder and from projects' roots, where there are such files.
+    pub fn load<'a>(user: Option<&Path>, projects: impl IntoIterator<Item = &'a Path>) -> Config {
         let mut config = Config::default();
         if let Some(folder) = user {
-            config.read(folder, Path::new("config.toml"), Owner::User);
+            let read = system::open::read_below(folder, Path::new("config.toml"), LARGEST);
+            config.take(&folder.join("config.toml"), read, Owner::User);
         }
-        if let Some(root) = project {
-            config.read(root, Path::new(".ruleline/config.toml"), Owner::Project);
+        for root in projects {
+            config.add_project(&root.join(PROJECT_CONFIG), read_project(root));
         }
         config
     }
 
-    fn read(&mut self, root: &Path, relative: &Path, owner: Owner) {
-        let file = root.join(relative);
-        match system::open::read_below(root, relative, LARGEST) {
+    /// Adds what a project's file says, as it was read by [`read_project`].
+    pub fn add_project(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
+        self.take(file, read, Owner::Project);
+    }
+
+    fn take(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>, owner: Owner) {
+        match read {
             Ok(None) => {}
-            Ok(Some(bytes)) => self.apply(&file, &bytes, owner),
-            Err(error) => self.problems.push(ConfigProblem { file, line: 1, message: error.to_string() }),
+            Ok(Some(bytes)) => self.apply(file, &bytes, owner),
+            Err(error) => {
+                self.problems.push(ConfigProblem { file: file.to_path_buf(), line: 1, message: error.to_string() });
+            }
         }
     }
 
@@ -174,36 +193,29 @@ impl Config {
             return;
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut problem = |offset: usize, message: String| {
-            let before = &text.as_bytes()[..offset.min(text.len())];
-            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u32;
-            self.problems.push(ConfigProblem { file: file.to_path_buf(), line, message });
+        let problem = |offset: usize, message: String| {
+            let line = 1 + text.get(..offset).unwrap_or(text).matches('\n').count() as u32;
+            ConfigProblem { file: file.to_path_buf(), line, message }
         };
         let table = match DeTable::parse(text) {
             Ok(table) => table,
             Err(error) => {
                 let start = error.span().map_or(0, |span| span.start);
-                problem(start, format!("{}; nothing this file says holds", error.message()));
+                self.problems.push(problem(start, format!("{}; nothing this file says holds", error.message())));
                 return;
             }
         };
-        let mut said = Vec::new();
         for (key, value) in table.get_ref() {
             let name: &str = key.get_ref();
-            let start = key.span().start;
-            match LAW.iter().find(|(known, _)| *known == name) {
-                None => problem(start, format!("`{name}` is not a key of config.toml")),
+            let said = match LAW.iter().find(|(known, _)| *known == name) {
+                None => Err(format!("`{name}` is not a key of config.toml")),
                 Some((_, Law::UserOnly)) if owner == Owner::Project => {
-                    problem(start, format!("`{name}` is the user's alone to set; the user's value holds"));
+                    Err(format!("`{name}` is the user's alone to set; the user's value holds"))
                 }
-                Some(_) => said.push((name, start, value)),
-            }
-        }
-        for (name, start, value) in said {
-            if let Err(message) = self.set(name, value, owner) {
-                let before = &text.as_bytes()[..start.min(text.len())];
-                let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u32;
-                self.problems.push(ConfigProblem { file: file.to_path_buf(), line, message });
+                Some(_) => self.set(name, value, owner),
+            };
+            if let Err(message) = said {
+                self.problems.push(problem(key.span().start, message));
             }
         }
     }
@@ -224,7 +236,8 @@ impl Config {
                 tighten(name, &mut self.on_failure, said, owner)
             }
             "ask_unattended" => {
-                self.ask_unattended = choice(name, value, &[("deny", AskUnattended::Deny), ("ask", AskUnattended::Ask)])?;
+                self.ask_unattended =
+                    choice(name, value, &[("deny", AskUnattended::Deny), ("ask", AskUnattended::Ask)])?;
                 Ok(())
             }
             "baseline" => {
@@ -247,7 +260,7 @@ impl Config {
         };
         for (agent, settings) in agents {
             let attended = match settings.get_ref() {
-                DeValue::Table(settings) => settings.get("attended").map(|value| value.get_ref()),
+                DeValue::Table(settings) => settings.get("attended").map(Spanned::get_ref),
                 _ => return Err(format!("`agents.{}` is a table", agent.get_ref())),
             };
             match attended {
@@ -290,7 +303,7 @@ mod tests {
         fs::create_dir(temp.path().join(".ruleline")).unwrap();
         fs::write(temp.path().join("config.toml"), user).unwrap();
         fs::write(temp.path().join(".ruleline/config.toml"), project).unwrap();
-        Config::load(Some(temp.path()), Some(temp.path()))
+        Config::load(Some(temp.path()), [temp.path()])
     }
 
     fn problems(config: &Config) -> Vec<(u32, &str)> {
@@ -301,7 +314,10 @@ mod tests {
     fn s02_a_project_only_tightens() {
         let loose = config("", "instruction_check = \"off\"\n\n\non_failure = \"ask\"\n");
         assert_eq!(loose.instruction_check, InstructionCheck::Ask);
-        assert_eq!(problems(&loose), [(1, "a project may only make `instruction_check` stricter; the user's value holds")]);
+        assert_eq!(
+            problems(&loose),
+            [(1, "a project may only make `instruction_check` stricter; the user's value holds")]
+        );
 
         let user = "instruction_check = \"off\"\non_failure = \"deny\"";
         let strict = config(user, "instruction_check = \"warn\"\non_failure = \"ask\"\nbaseline = \"disk\"");

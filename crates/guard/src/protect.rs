@@ -114,7 +114,8 @@ impl Protection {
                 _ => None,
             })
             .collect();
-        let listed = TABLE.iter().find(|kept| (0..names.len()).any(|start| stands(kept.parts, kept.below, &names[start..])));
+        let listed =
+            TABLE.iter().find(|kept| (0..names.len()).any(|start| stands(kept.parts, kept.below, &names[start..])));
         if let Some(kept) = listed {
             return Some(kept.what);
         }
@@ -161,8 +162,10 @@ mod tests {
 
     #[test]
     fn s11_what_is_protected_and_what_is_not() {
-        let protection =
-            Protection { folders: Some(Folders::below(Path::new("/home/me"))), program: Some("/opt/ruleline/bin".into()) };
+        let protection = Protection {
+            folders: Some(Folders::below(Path::new("/home/me"))),
+            program: Some("/opt/ruleline/bin".into()),
+        };
         for path in [
             "/p/.claude/settings.json",
             "/p/.claude/settings.local.json",

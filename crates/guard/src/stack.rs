@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use system::{Folders, paths, roots};
+use system::{paths, roots};
 
 use crate::books::Place;
 
@@ -125,8 +125,8 @@ pub struct Stack {
     pub holdings: Vec<Holding>,
 }
 
-/// What holds for `file`.
-pub fn stack(file: &Spelled, surroundings: &Surroundings, folders: Option<&Folders>) -> Stack {
+/// What holds for `file`; `user` is the user's folder, where it may be used.
+pub fn stack(file: &Spelled, surroundings: &Surroundings, user: Option<&Path>) -> Stack {
     let found = roots_of(file);
     let mut roots: Vec<(PathBuf, Vec<String>)> = Vec::new();
     let named = surroundings.project.iter().map(|root| (paths::resolve(root), file.names_below(root)));
@@ -149,13 +149,11 @@ pub fn stack(file: &Spelled, surroundings: &Surroundings, folders: Option<&Folde
         let views = named_views(&roots, file, surroundings);
         holdings.push(Holding { place: Place::named(&named.path), owner: Owner::Named, views });
     }
-    if let Some(folders) = folders {
-        let place = Place { root: folders.user.clone(), relative: PathBuf::from("rules.toml") };
-        let views = match roots.first() {
-            Some((_, names)) => vec![names.clone(), file.absolute_names()],
-            None => vec![file.absolute_names()],
-        };
-        holdings.push(Holding { place, owner: Owner::User, views });
+    if let Some(folder) = user {
+        let place = Place::of_user(folder);
+        let mut names = roots.first().map(|(_, names)| names.clone()).unwrap_or_default();
+        names.extend(file.absolute_names());
+        holdings.push(Holding { place, owner: Owner::User, views: vec![names] });
     }
     holdings.retain(|holding| !holding.views.is_empty());
     Stack { shown, roots, holdings }
@@ -306,7 +304,7 @@ mod tests {
         for (replaces, project_holds) in [(false, true), (true, false)] {
             let named = Some(Named { path: base.join("other.json"), replaces });
             let surroundings = Surroundings { cwd: base.clone(), named, project: None };
-            let found = stack(&file, &surroundings, Some(&Folders::below(&base.join("home"))));
+            let found = stack(&file, &surroundings, Some(&base.join("home")));
             assert_eq!(!views(&found, &base).is_empty(), project_holds);
             let owners: Vec<_> = found.holdings.iter().map(|it| it.owner).collect();
             assert!(owners.ends_with(&[Owner::Named, Owner::User]), "{owners:?}");

@@ -95,7 +95,7 @@ impl Client {
         })?;
         let servers = discover(&folder, path, SystemTime::now(), || Instant::now() < deadline);
         let frame = request.to_frame().map_err(|_| Alone::TooLarge)?;
-        let mut answer = Err(Alone::NoServer);
+        let mut answer = Err(if Instant::now() < deadline { Alone::NoServer } else { Alone::Expired });
         for server in &servers {
             answer = exchange(server, &frame, deadline).and_then(|payload| match Response::read(&payload) {
                 Ok(Response::Refused(Refusal::Protocol)) | Err(Refusal::Protocol) => Err(Alone::Protocol),

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rules::Check;
+use rules::{Check, claims};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::frame::{self, FrameError};
@@ -84,6 +84,12 @@ pub struct Pong {
     pub version: String,
     /// Its process id.
     pub pid: u32,
+    /// How many changes it judged for hooks.
+    #[serde(default)]
+    pub judged: u64,
+    /// How many texts it parsed, for whomever.
+    #[serde(default)]
+    pub parses: u64,
 }
 
 /// What judging gave, with the digests of what was judged.
@@ -117,20 +123,40 @@ pub struct BookAnswer {
     pub unchecked: Vec<Open>,
 }
 
-/// One finding without its words.
+/// One finding without its words; as [`rules::claims::Claim`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// See [`rules::Finding::rule`].
-    pub rule: Option<usize>,
+    /// Index into the rulebook's rules.
+    pub rule: usize,
     /// Which check.
     #[serde(with = "check_name")]
     pub check: Check,
-    /// See [`rules::Finding::item`].
+    /// Which of the check's patterns or specs.
     pub item: usize,
-    /// See [`rules::Finding::line`].
+    /// Line counted as the change counts; 0 is the file as a whole.
     pub line: u32,
     /// The bytes of the text after, first and behind last; none for the file as a whole.
     pub span: Option<(usize, usize)>,
+    /// The resolved name that the finding is about, where it is about one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Whether that name is passed on as a value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passed: bool,
+}
+
+impl From<claims::Claim> for Claim {
+    fn from(claim: claims::Claim) -> Claim {
+        let claims::Claim { rule, check, item, line, span, name, passed } = claim;
+        Claim { rule, check, item, line, span: span.map(|span| (span.start, span.end)), name, passed }
+    }
+}
+
+impl From<Claim> for claims::Claim {
+    fn from(claim: Claim) -> claims::Claim {
+        let Claim { rule, check, item, line, span, name, passed } = claim;
+        claims::Claim { rule, check, item, line, span: span.map(|(start, end)| start..end), name, passed }
+    }
 }
 
 /// One check that could not be made, without its reason.
@@ -397,7 +423,15 @@ mod tests {
             after: Digest([0xfe; 32]),
             books: vec![BookAnswer {
                 digest: Digest([7; 32]),
-                claims: vec![Claim { rule: Some(2), check: Check::ForbidCalls, item: 1, line: 9, span: Some((3, 8)) }],
+                claims: vec![Claim {
+                    rule: 2,
+                    check: Check::ForbidCalls,
+                    item: 1,
+                    line: 9,
+                    span: Some((3, 8)),
+                    name: "os.system".into(),
+                    passed: true,
+                }],
                 unchecked: vec![Open { rule: None, check: Check::Load }],
             }],
         }
@@ -408,7 +442,7 @@ mod tests {
         for request in [Request::Ping, Request::Judge(request())] {
             assert_eq!(Request::read(&request.to_frame().unwrap()[4..]), Ok(request));
         }
-        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7 });
+        let pong = Response::Pong(Pong { version: "0.1.0".into(), pid: 7, judged: 3, parses: 2 });
         for response in [pong, Response::Judged(judged()), Response::Refused(Refusal::Stale)] {
             assert_eq!(Response::read(&response.to_frame()[4..]), Ok(response));
         }

@@ -104,6 +104,15 @@ fn records_that_do_not_fit_are_passed_over() {
         ("elsewhere", |path| rewrite(path, "\"socket\":\"", "\"socket\":\"../"), false),
         ("relative root", |path| rewrite(path, "\"roots\":[\"/", "\"roots\":[\""), false),
         (
+            "empty root",
+            |path| {
+                let mut record: Record = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+                record.roots = vec![String::new()];
+                fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+            },
+            false,
+        ),
+        (
             "too large",
             |path| fs::write(path, [fs::read(path).unwrap(), vec![b' '; 65 * 1024]].concat()).unwrap(),
             false,
@@ -263,6 +272,30 @@ fn a_folder_or_socket_of_another_user_is_not_used() {
     assert_eq!(client(), Err(Alone::UnsafeFolder));
     assert!(matches!(Folder::create(&place.runtime), Err(FolderError::Refused(_))));
     assert_eq!(server.asked(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_listener_that_runs_as_another_user_is_told_nothing() {
+    use rustix::process::Uid;
+
+    // Only root can become somebody else, and on Linux a thread can alone.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = place(&["p"]);
+    let (_endpoint, listener) = place.open(&["p"]);
+    let impostor = std::thread::spawn(move || {
+        rustix::thread::set_thread_res_uid(None, Uid::from_raw(12345), None).unwrap();
+        rustix::net::listen(&listener, 5).unwrap();
+        listener
+    });
+    let listener = impostor.join().unwrap();
+    let answer = Client::new(place.runtime.clone(), Duration::from_secs(20)).ping(&place.base.join("p/a.py"));
+    assert_eq!(answer, Err(Alone::OtherUser));
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut listener.accept().unwrap().0, &mut told).unwrap();
+    assert_eq!(told, "");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn write(root: &Path, rules: &str) -> Result<String, OpenError> {
         let relative = Path::new(FOLDER).join(name);
         let made = opened.create(&relative, text.as_bytes())?;
         let what = if made { "written" } else { "is there already, left as it is" };
-        report += &format!("{}: {what}\n", relative.display());
+        report.extend([relative.to_string_lossy().as_ref(), ": ", what, "\n"]);
     }
     Ok(report)
 }

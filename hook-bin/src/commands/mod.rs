@@ -21,7 +21,10 @@ pub struct Command {
 /// The commands, in the order of the help.
 pub const TABLE: &[Command] = &[init::COMMAND];
 
-/// Reads the words of a command; help and errors are printed, and then there is only an exit status.
+/// Reads the words of a command.
+///
+/// # Errors
+/// The exit status, when help was asked for or the words are wrong; that is printed already.
 pub fn read<T: clap::Parser>(name: &str, words: &[OsString]) -> Result<T, ExitCode> {
     let name = OsString::from(format!("ruleline {name}"));
     T::try_parse_from(std::iter::once(name).chain(words.iter().cloned())).map_err(|error| {

@@ -105,7 +105,8 @@ impl Arguments {
             "--agent" => {
                 let name = text_of(flag, value()?)?;
                 let known = || Dialect::ALL.map(Dialect::name).join(", ");
-                self.agent = Some(Dialect::named(&name).ok_or_else(|| format!("no agent {name:?}; there are {}", known()))?);
+                self.agent =
+                    Some(Dialect::named(&name).ok_or_else(|| format!("no agent {name:?}; there are {}", known()))?);
             }
             "--event" => self.event = Some(text_of(flag, value()?)?),
             "--rules" => self.rules = Some(value()?.into()),
@@ -162,9 +163,15 @@ mod tests {
 
     #[test]
     fn a_guard_may_stand_before_or_after_the_flags() {
-        for line in ["pre-edit --agent claude --no-log", "--agent claude --no-log pre-edit", "--agent=claude pre-edit --no-log"] {
+        for line in
+            ["pre-edit --agent claude --no-log", "--agent claude --no-log pre-edit", "--agent=claude pre-edit --no-log"]
+        {
             let found = read(line);
-            assert_eq!((found.guard, found.agent, found.no_log), (Guard::PreEdit, Some(Dialect::Claude), true), "{line}");
+            assert_eq!(
+                (found.guard, found.agent, found.no_log),
+                (Guard::PreEdit, Some(Dialect::Claude), true),
+                "{line}"
+            );
             assert_eq!(found.wrong, None, "{line}");
         }
         assert_eq!(read("--agent codex remind").guard, Guard::Absent("remind"));

@@ -27,7 +27,7 @@ pub enum InputError {
 pub fn read(cap: usize, deadline: Instant) -> Result<Vec<u8>, InputError> {
     let stdin = io::stdin();
     let mut bytes = Vec::new();
-    let mut piece = [0; 64 << 10];
+    let mut piece = [0; 16 << 10];
     let mut total = 0;
     loop {
         wait(&stdin, deadline)?;

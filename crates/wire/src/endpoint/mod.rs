@@ -26,6 +26,9 @@ pub const LONGEST_PATH: usize = 104;
 /// Why a server cannot be reached by hooks; it works on without a socket.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
+    /// The folder cannot be used.
+    #[error("no socket: {0}")]
+    Folder(#[from] FolderError),
     /// No root can be named in a record.
     #[error("no socket: none of the roots has a path in UTF-8")]
     NoRoot,
