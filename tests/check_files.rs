@@ -84,14 +84,87 @@ fn the_text_has_an_excerpt_for_each_finding() {
     repository.write("src/a.py", "x = 1\ndef f():\n\ta = \"🦀\"; return eval(a)  # LATER\n");
     repository.write("src/b.py", "key = 'sk-ABCDEFGHIJKL'; print(key)\n");
     repository.write("migrations/1.py", "def upgrade():\n    pass\n");
-    insta::assert_snapshot!(repository.check(&[]).stdout, @"");
+    insta::assert_snapshot!(repository.check(&[]).stdout, @r##"
+    deny[undo]: no function downgrade()
+    --> migrations/1.py
+     = rule: .ruleline/rules.toml:27
+
+    deny[no-eval]: calls eval
+     --> src/a.py:3:18
+      |
+    3 |     a = "🦀"; return eval(a)  # LATER
+      |                      ^^^^
+      |
+      = why: Parse the input instead.
+      = rule: .ruleline/rules.toml:3
+
+    warn[later]: forbidden pattern
+     --> src/a.py:3:29
+      |
+    3 |     a = "🦀"; return eval(a)  # LATER
+      |                                 ^^^^^
+      |
+      = rule: .ruleline/rules.toml:21
+
+    deny[no-secrets]: forbidden pattern
+     --> src/b.py:1:8
+      |
+    1 | key = 'sk-A…'; print(key)
+      |        ^^^^^
+      |
+      = rule: .ruleline/rules.toml:9
+
+    ask[no-print]: forbidden pattern
+     --> src/b.py:1:26
+      |
+    1 | key = 'sk-A…'; print(key)
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = rule: .ruleline/rules.toml:15
+
+    5 findings (3 deny, 1 ask, 1 warn) in 3 of 4 files
+    "##);
 }
 
 #[test]
 fn the_json_is_the_documented_one() {
     let repository = Repository::empty(RULES);
     repository.write("src/a.py", "a = '🦀'; eval(\n  a)\n");
-    insta::assert_snapshot!(repository.check(&["--format", "json", "src/a.py"]).stdout, @"");
+    insta::assert_snapshot!(repository.check(&["--format", "json", "src/a.py"]).stdout, @r##"
+    {
+      "findings": [
+        {
+          "cell": null,
+          "column": 10,
+          "effect": "deny",
+          "end_column": 14,
+          "end_line": 1,
+          "line": 1,
+          "message": "calls eval. Parse the input instead.",
+          "path": "src/a.py",
+          "revision": null,
+          "rule": "no-eval",
+          "rule_line": 3,
+          "rulebook": ".ruleline/rules.toml",
+          "text": "a = '🦀'; eval("
+        }
+      ],
+      "problems": [],
+      "summary": {
+        "ask": 0,
+        "binary": 0,
+        "deny": 1,
+        "errors": 0,
+        "exit": 1,
+        "files": 1,
+        "files_with_findings": 1,
+        "unchecked": 0,
+        "warn": 0
+      },
+      "unchecked": [],
+      "version": 1
+    }
+    "##);
 }
 
 #[test]
@@ -103,7 +176,31 @@ fn a_broken_rulebook_is_shown_where_it_is_broken() {
     repository.write("a.md", "fine\n");
     let checked = repository.check(&[]);
     assert_eq!(checked.code, Some(2));
-    insta::assert_snapshot!(checked.stdout, @"");
+    insta::assert_snapshot!(checked.stdout, @r##"
+    error[bad]: `forbid` pattern: unclosed group; write `\(` for the parenthesis itself
+     --> .ruleline/rules.toml:4:12
+      |
+    4 | forbid = ['(unclosed']
+      |            ^
+
+    error[good]: unknown key `whi`; did you mean `why`?
+      --> .ruleline/rules.toml:10:1
+       |
+    10 | whi = 1
+       | ^^^
+
+    could not check[good]: line 10: unknown key `whi`; did you mean `why`?
+    --> .ruleline/rules.toml
+    ::: a.md
+    ::: a.py
+     = rule: .ruleline/rules.toml:7
+
+    could not check[bad]: line 4: `forbid` pattern: unclosed group; write `\(` for the parenthesis itself
+    --> a.py
+     = rule: .ruleline/rules.toml:2
+
+    no findings in 3 files; 4 could not be checked; 2 errors in the rulebook
+    "##);
     assert_eq!(repository.sketch(&["a.py", "a.md"]), ["deny good a.py:1:1", "open bad a.py"]);
 
     repository.write(".ruleline/rules.toml", "[[rule\n");
