@@ -170,7 +170,7 @@ fn the_json_is_the_documented_one() {
 #[test]
 fn a_broken_rulebook_is_shown_where_it_is_broken() {
     let repository = Repository::empty(
-        "[[rule]]\nid = \"bad\"\npaths = [\"**/*.py\"]\nforbid = ['(unclosed']\n\n[[rule]]\nid = \"good\"\npaths = [\"**\"]\nforbid = ['BAD']\nwhi = 1\n",
+        "[[rule]]\nid = \"bad\"\npaths = [\"**/*.py\"]\nforbid = ['(unclosed']\n\n[[rule]]\nid = \"good\"\npaths = [\"**/*.py\", \"/abs\"]\nforbid = ['BAD']\n",
     );
     repository.write("a.py", "BAD\n");
     repository.write("a.md", "fine\n");
@@ -183,23 +183,25 @@ fn a_broken_rulebook_is_shown_where_it_is_broken() {
     4 | forbid = ['(unclosed']
       |            ^
 
-    error[good]: unknown key `whi`; did you mean `why`?
-      --> .ruleline/rules.toml:10:1
-       |
-    10 | whi = 1
-       | ^^^
+    warning[good]: paths are relative to the root and never start with `/`; only a user's rulebook names absolute paths
+     --> .ruleline/rules.toml:8:21
+      |
+    8 | paths = ["**/*.py", "/abs"]
+      |                     ^^^^^^
 
-    could not check[good]: line 10: unknown key `whi`; did you mean `why`?
-    --> .ruleline/rules.toml
-    ::: a.md
-    ::: a.py
-     = rule: .ruleline/rules.toml:7
+    deny[good]: forbidden pattern
+     --> a.py:1:1
+      |
+    1 | BAD
+      | ^^^
+      |
+      = rule: .ruleline/rules.toml:7
 
     could not check[bad]: line 4: `forbid` pattern: unclosed group; write `\(` for the parenthesis itself
     --> a.py
      = rule: .ruleline/rules.toml:2
 
-    no findings in 3 files; 4 could not be checked; 2 errors in the rulebook
+    1 finding (1 deny) in 1 of 3 files; 1 could not be checked; 1 error in the rulebook
     "##);
     assert_eq!(repository.sketch(&["a.py", "a.md"]), ["deny good a.py:1:1", "open bad a.py"]);
 
