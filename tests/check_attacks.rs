@@ -1,6 +1,8 @@
 //! `ruleline check` in repositories that attack whoever looks at them: nothing of theirs runs, nothing steers a terminal,
 //! no option hides in a name (S19, S22, S25).
 
+#![allow(clippy::unwrap_used, reason = "a test fails where nothing can be had")]
+
 #[path = "support/repository.rs"]
 mod repository;
 

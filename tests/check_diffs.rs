@@ -1,5 +1,7 @@
 //! `ruleline check --staged` and `--base`, as a process in real repositories.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where nothing can be had")]
+
 #[path = "support/repository.rs"]
 mod repository;
 

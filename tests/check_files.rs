@@ -1,5 +1,7 @@
 //! `ruleline check` over files, as a process: what is judged, what it says and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where nothing can be had")]
+
 #[path = "support/repository.rs"]
 mod repository;
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use agents::notebook;
 use guard::books::PROJECT_RULES;
 use guard::config::{InstructionCheck, PROJECT_CONFIG};
-use guard::judge::Judging;
+use guard::judge::{Judging, Part};
 use guard::{LoadedBook, Place, RulebookSource as _, Surroundings};
 use rules::plain::{self, plain};
-use rules::{Cell, Change, Check, Counting, Effect, Finding, Judge, ParseNow, Unchecked, Verdict};
+use rules::{Cell, Change, Check, Counting, Effect, Finding, Judge, ParseNow, Rulebook, Unchecked, Verdict};
 use syntax::position::{Encoding, Positions};
 use syntax::{LineIndex, Span};
 use system::paths;
@@ -76,6 +76,7 @@ impl Bench {
         for why in judged.failures {
             outcome.open.push(Open { path: outcome.path.clone(), rule: None, why, origin: None });
         }
+        self.instructions(&change, &judged.parts, &mut outcome);
         for part in judged.parts {
             self.hear(&part.book, None, &part.change, part.verdict, &mut outcome);
         }
@@ -85,7 +86,6 @@ impl Bench {
             let verdict = Judge::new(&ParseNow).judge(&book.loaded.book, &change);
             self.hear(&book.loaded, Some(&book.revision), &change, verdict, &mut outcome);
         }
-        self.instructions(&change, &mut outcome);
         if self.scope == Scope::Branch {
             outcome.found.extend(rulebook_changed(subject, &change));
         }
@@ -143,13 +143,16 @@ impl Bench {
         }
     }
 
-    fn instructions(&self, change: &Change, outcome: &mut Outcome) {
+    fn instructions(&self, change: &Change, parts: &[Part], outcome: &mut Outcome) {
         let effect = match self.instructions {
             InstructionCheck::Off => return,
             InstructionCheck::Warn => Effect::Warn,
             InstructionCheck::Ask => Effect::Ask,
         };
-        for finding in instruction_findings(change, effect) {
+        let books: Vec<&Rulebook> = parts.iter().map(|part| &part.book.book).collect();
+        // The secrets that are masked are those of the rules about this file, by its name in the innermost root.
+        let change = parts.first().map_or(change, |part| &part.change);
+        for finding in Judge::new(&ParseNow).judge_instructions(&books, change, effect) {
             outcome.found.push(found_without_rule(INSTRUCTIONS, change, &finding));
         }
     }
@@ -325,18 +328,4 @@ fn around(text: &str, line: &Span, hit: &Span) -> Span {
     let start = floor(hit.start.saturating_sub(plain::LINE).max(line.start));
     let end = floor((hit.start + plain::LINE * 2).min(line.end));
     start..end.max(start)
-}
-/// What the instruction check finds, as findings.
-fn instruction_findings(change: &Change, effect: Effect) -> Vec<Finding> {
-    let finding = |hit: rules::instructions::Hit| Finding {
-        rule: None,
-        check: Check::Instructions,
-        item: 0,
-        effect,
-        line: hit.line,
-        text: plain(&change.text[hit.span.clone()], plain::LINE),
-        span: Some(hit.span),
-        what: "instruction-like text".to_owned(),
-    };
-    rules::instructions::scan(change).into_iter().map(finding).collect()
 }

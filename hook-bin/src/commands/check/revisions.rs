@@ -84,7 +84,7 @@ fn rulebooks(top: &Path, commit: &str, revision: &str) -> Result<Vec<BaseBook>, 
         // A rulebook that cannot be had is one that does not load: what it may cover asks.
         let mut loaded = LoadedBook::from_bytes(top.join(path), bytes.unwrap_or_else(|| b"\xff".to_vec()));
         loaded.book.validate();
-        let root = path.ancestors().nth(2).map(|root| top.join(root)).unwrap_or_else(|| top.to_path_buf());
+        let root = path.ancestors().nth(2).map_or_else(|| top.to_path_buf(), |root| top.join(root));
         books.push(BaseBook { root, revision: revision.to_owned(), loaded: loaded.into() });
     }
     Ok(books)
