@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub mod check;
+pub mod demo;
 pub mod init;
 
 /// One command.
@@ -20,7 +21,7 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND];
+pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, demo::COMMAND];
 
 /// Reads the words of a command.
 ///
