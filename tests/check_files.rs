@@ -316,4 +316,5 @@ fn s16_what_cannot_be_read_is_not_silently_left_out() {
     fs::remove_file(repository.root.join(".ruleline/rules.toml")).unwrap();
     symlink("../../secret.py", repository.root.join(".ruleline/rules.toml")).unwrap();
     assert!(repository.sketch(&["a.py"]).iter().any(|line| line.starts_with("open null")), "a rulebook is no link");
+    assert_eq!(repository.check(&["a.py"]).code, Some(2));
 }

@@ -1,11 +1,12 @@
 //! The rulebooks of one run: each loaded and validated once, and those of the base revision beside today's (S26).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use guard::books::{LARGEST, LoadedBook, Place};
 use guard::{RulebookSource, Spelled};
+use syntax::LineIndex;
 
 /// A rulebook that the base revision has.
 pub struct BaseBook {
@@ -24,6 +25,8 @@ type Load = Result<Option<Arc<LoadedBook>>, String>;
 pub struct Shelf {
     today: Mutex<BTreeMap<PathBuf, Load>>,
     base: Vec<BaseBook>,
+    /// Where the rules of a rulebook stand, by its digest.
+    lines: Mutex<HashMap<[u8; 32], Arc<[u32]>>>,
 }
 
 impl Shelf {
@@ -40,6 +43,16 @@ impl Shelf {
             !matches!(today, Ok(Some(today)) if today.book.digest == book.loaded.book.digest)
         });
         others.map(|book| (book, file.names_below(&book.root))).filter(|(_, names)| !names.is_empty()).collect()
+    }
+
+    /// The line, from 1, of each rule's id.
+    pub fn lines(&self, loaded: &LoadedBook) -> Arc<[u32]> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_book = || {
+            let index = LineIndex::new(loaded.book.text());
+            loaded.book.rules.iter().map(|rule| index.line_of(rule.id_span.start) as u32 + 1).collect()
+        };
+        lines.entry(loaded.book.digest).or_insert_with(of_book).clone()
     }
 
     /// All that was loaded so far: today's in the order of their paths, then the base's with their revision.

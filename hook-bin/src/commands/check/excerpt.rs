@@ -38,8 +38,17 @@ impl Excerpt {
         Excerpt { line: shown, range }
     }
 
-    /// The line as it stands, if it is not too long.
-    pub fn whole(raw: &str, hit: &Range<usize>) -> Excerpt {
+    /// As much of a line as is worth showing around `span`, or what of it is in the line.
+    pub fn around(text: &str, line: &Span, span: &Span) -> Excerpt {
+        let floor = |at: usize| (line.start..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(line.start);
+        let hit = span.start.clamp(line.start, line.end)..span.end.clamp(line.start, line.end);
+        let start = floor(hit.start.saturating_sub(plain::LINE).max(line.start));
+        let end = floor((hit.start + plain::LINE * 2).min(line.end)).max(start);
+        Excerpt::whole(&text[start..end], &(hit.start - start..hit.end.min(end).max(hit.start) - start))
+    }
+
+    /// The line as it stands.
+    fn whole(raw: &str, hit: &Range<usize>) -> Excerpt {
         let mut line = String::with_capacity(raw.len());
         let mut range = None..None;
         for (at, character) in raw.char_indices() {
@@ -98,6 +107,15 @@ mod tests {
         ] {
             assert_eq!(underlined(&Excerpt::quoted(text, &(0..text.len()), &span, quoted)), expected);
         }
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_its_hit() {
+        let text = format!("{}hit{}", "é".repeat(1000), "ü".repeat(1000));
+        let excerpt = Excerpt::around(&text, &(0..text.len()), &(2000..2003));
+        assert!(excerpt.line.len() < 500 && &excerpt.line[excerpt.range] == "hit");
+        let excerpt = Excerpt::around(&text, &(0..text.len()), &(2000..5000));
+        assert_eq!(excerpt.range.end, excerpt.line.len());
     }
 
     #[test]

@@ -20,8 +20,10 @@
 //!   "summary": { "files", "binary", "files_with_findings", "deny", "ask", "warn", "unchecked", "errors", "exit" }
 //! }
 //! ```
-//! Keys are only added within a version. Order: by path, then by place.
+//! Keys are only added within a version. Order: by path, then by place. What is quoted is escaped as for a terminal; paths
+//! and ids are as they are.
 
+use rules::plain::{self, plain};
 use rules::{Effect, Severity};
 use serde_json::{Value, json};
 
@@ -69,8 +71,8 @@ fn finding(path: &str, found: &Found) -> Value {
         "end_line": found.range.as_ref().map(|range| range.end_line),
         "end_column": found.range.as_ref().map(|range| range.end_column),
         "cell": found.cell,
-        "message": found.message,
-        "text": found.text,
+        "message": plain(&found.message, plain::WHY * 2),
+        "text": plain(&found.text, plain::LINE * 8),
         "rulebook": origin.rulebook,
         "rule_line": origin.line,
         "revision": origin.revision,
@@ -82,7 +84,7 @@ fn unchecked(open: &Open) -> Value {
     json!({
         "path": open.path,
         "rule": open.rule,
-        "why": open.why,
+        "why": plain(&open.why, plain::WHY),
         "rulebook": origin.rulebook,
         "rule_line": origin.line,
         "revision": origin.revision,
@@ -98,11 +100,11 @@ fn problem(problem: &Problem) -> Value {
         "rule": problem.rule,
         "rulebook": problem.rulebook,
         "revision": problem.revision,
-        "line": problem.range.line,
-        "column": problem.range.column,
-        "end_line": problem.range.end_line,
-        "end_column": problem.range.end_column,
-        "message": problem.message,
+        "line": problem.range.as_ref().map(|range| range.line),
+        "column": problem.range.as_ref().map(|range| range.column),
+        "end_line": problem.range.as_ref().map(|range| range.end_line),
+        "end_column": problem.range.as_ref().map(|range| range.end_column),
+        "message": plain(&problem.message, plain::WHY),
     })
 }
 

@@ -9,6 +9,7 @@ mod books;
 mod excerpt;
 mod ignored;
 mod json;
+mod places;
 mod progress;
 mod report;
 mod revisions;

@@ -2,6 +2,7 @@
 //!
 //! Everything a repository says is kept as it is here; whoever writes it for a terminal escapes it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rules::Effect;
@@ -14,7 +15,7 @@ pub const INSTRUCTIONS: &str = "instruction-check";
 pub const RULEBOOK: &str = "rulebook";
 
 /// A place in a file; lines and columns count from 1, columns in characters, the end is exclusive.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Range {
     /// Where it starts.
     pub line: u32,
@@ -95,8 +96,8 @@ pub struct Problem {
     pub severity: rules::Severity,
     /// The rule it belongs to.
     pub rule: Option<String>,
-    /// Where it stands.
-    pub range: Range,
+    /// Where it stands; none when the rulebook cannot be read.
+    pub range: Option<Range>,
     /// What is wrong.
     pub message: String,
     /// What is shown of the rulebook.
@@ -116,6 +117,40 @@ pub struct Outcome {
     pub found: Vec<Found>,
     /// What could not be checked.
     pub open: Vec<Open>,
+    /// What was found already.
+    known: HashSet<Saying>,
+}
+
+/// What makes two findings one: rule, effect, line, place, what.
+type Saying = (String, Effect, u32, Option<Range>, String);
+
+impl Outcome {
+    /// Nothing so far of the file shown as `path`.
+    pub fn of(path: String) -> Outcome {
+        Outcome { path, ..Outcome::default() }
+    }
+
+    /// The same for a file that could not be judged at all.
+    #[must_use]
+    pub fn left_open(mut self, why: String) -> Outcome {
+        self.open.push(Open { path: self.path.clone(), rule: None, why, origin: None });
+        Outcome { is_covered: true, ..self }
+    }
+
+    /// Adds a finding, unless another rulebook said the same.
+    pub fn add(&mut self, found: Found) {
+        let saying = (found.rule.clone(), found.effect, found.line, found.range.clone(), found.what.clone());
+        if self.known.insert(saying) {
+            self.found.push(found);
+        }
+    }
+
+    /// The same with its findings in the order of the file; none is added any more.
+    #[must_use]
+    pub fn in_order(mut self) -> Outcome {
+        self.found.sort_by(|one, other| (one.line, &one.range).cmp(&(other.line, &other.range)));
+        Outcome { known: HashSet::new(), ..self }
+    }
 }
 
 /// The result of a run.

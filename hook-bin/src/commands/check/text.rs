@@ -103,8 +103,9 @@ fn of_problem(problem: &Problem) -> Group<'static> {
         None => title,
     };
     let path = named(&problem.rulebook, problem.revision.as_deref());
-    let group = title.element(placed(At::path(path).line(problem.range.line as usize), Some(&problem.range)));
-    excerpted(group, problem.range.line, problem.excerpt.as_ref())
+    let Some(range) = &problem.range else { return title.element(At::path(path)) };
+    let group = title.element(placed(At::path(path).line(range.line as usize), Some(range)));
+    excerpted(group, range.line, problem.excerpt.as_ref())
 }
 
 fn placed(at: At<'static>, range: Option<&Range>) -> At<'static> {

@@ -138,7 +138,7 @@ impl Stage {
         let mut editor = Editor::open(&self.server, &self.state, &self.root, FILE, &text(OLD))?;
         show.took("start the server and open the file", begun.elapsed());
 
-        let squiggle = self.refused_in_the_editor(&mut editor, show)?;
+        let squiggle = refused_in_the_editor(&mut editor, show)?;
         let answers = [Agent::Claude, Agent::Codex].map(|agent| self.refused_to(agent, show));
         let [claude, codex] = answers;
         let (claude, codex) = (claude?, codex?);
@@ -153,29 +153,6 @@ impl Stage {
             show.say(&format!("  {:>8.1} ms  {what}\n", milliseconds(*took)));
         }
         Ok(())
-    }
-
-    fn refused_in_the_editor(&self, editor: &mut Editor, show: &mut Show) -> Result<Squiggle, String> {
-        show.say(&format!("\nIn an editor, line {LINE} of the buffer is changed:\n\n"));
-        show.say(&format!("  - {OLD}\n  + {REFUSED}\n\nIt is underlined at once:\n\n"));
-        let buffer = text(REFUSED);
-        let (squiggles, took) = editor.change(&buffer)?;
-        show.took("editor: from the change to its diagnostics", took);
-        show.scenes.push(json!({
-            "who": "editor", "edit": "refused",
-            "diagnostics": squiggles.iter().map(|squiggle| squiggle.sent.clone()).collect::<Vec<_>>(),
-        }));
-        squiggles.iter().for_each(|squiggle| show.say(&indented(&drawn(&buffer, squiggle))));
-        let squiggle = squiggles.into_iter().find(|squiggle| squiggle.rule == RULE);
-        let squiggle = squiggle.ok_or_else(|| format!("the editor does not underline what {RULE} forbids"))?;
-        if squiggle.line != LINE || &buffer[squiggle.span.clone()] != "eval" {
-            return Err(format!(
-                "the editor underlines {:?} in line {}",
-                &buffer[squiggle.span.clone()],
-                squiggle.line
-            ));
-        }
-        Ok(squiggle)
     }
 
     fn refused_to(&self, agent: Agent, show: &mut Show) -> Result<Answer, String> {
@@ -225,6 +202,27 @@ impl Stage {
         show.took(&format!("{}: {what}", agent.name()), answer.took);
         Ok(answer)
     }
+}
+
+fn refused_in_the_editor(editor: &mut Editor, show: &mut Show) -> Result<Squiggle, String> {
+    show.say(&format!("\nIn an editor, line {LINE} of the buffer is changed:\n\n"));
+    show.say(&format!("  - {OLD}\n  + {REFUSED}\n\nIt is underlined at once:\n\n"));
+    let buffer = text(REFUSED);
+    let (squiggles, took) = editor.change(&buffer)?;
+    show.took("editor: from the change to its diagnostics", took);
+    show.scenes.push(json!({
+        "who": "editor", "edit": "refused",
+        "diagnostics": squiggles.iter().map(|squiggle| squiggle.sent.clone()).collect::<Vec<_>>(),
+    }));
+    for squiggle in &squiggles {
+        show.say(&indented(&drawn(&buffer, squiggle)));
+    }
+    let squiggle = squiggles.into_iter().find(|squiggle| squiggle.rule == RULE);
+    let squiggle = squiggle.ok_or_else(|| format!("the editor does not underline what {RULE} forbids"))?;
+    if squiggle.line != LINE || &buffer[squiggle.span.clone()] != "eval" {
+        return Err(format!("the editor underlines {:?} in line {}", &buffer[squiggle.span.clone()], squiggle.line));
+    }
+    Ok(squiggle)
 }
 
 fn scene(agent: Agent, edit: &str, answer: &Answer) -> Value {
