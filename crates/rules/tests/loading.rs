@@ -33,6 +33,14 @@ fn problems_have_a_place_and_say_what_would_be_right() {
         ),
         ("id = 'r'\npaths = ['**']\nforbid = '''\n(a)\\1'''\n", vec!["5:4 `forbid` pattern: back-references need"]),
         (
+            "id = 'r'\npaths = ['**']\nforbid = ['a\\<b', '[a&&b]', '[[a]]']\n",
+            vec![
+                "~4:13 `forbid` pattern: `\\<` and `\\>` are the edges of a word",
+                "~4:21 `forbid` pattern: `&&`",
+                "~4:31 `forbid` pattern: `[` inside of a class",
+            ],
+        ),
+        (
             "id = 'r'\npaths = ['**']\nforbid_calls = ['eval()', 'x y']\n",
             vec![
                 "4:17 `eval()` in `forbid_calls`: write `eval` without the parentheses",
