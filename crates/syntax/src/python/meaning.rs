@@ -86,6 +86,8 @@ pub(super) struct Meanings<'a, 't> {
 const PASSES: usize = 16;
 /// Longer texts name nothing.
 const LONGEST_TEXT: usize = 256;
+/// Star imports that a name may come from.
+const MOST_STARS: usize = 24;
 /// Base classes looked at for one attribute.
 const MOST_BASES: usize = 32;
 
@@ -229,7 +231,9 @@ impl<'a, 't> Meanings<'a, 't> {
         if let Some(path) = self.paths.join(Paths::ROOT, symbol) {
             set.add(Meaning::Path(path));
         }
-        for &(module, binding) in self.stars {
+        // More than fit would be refused one by one.
+        set.overflow |= self.stars.len() > MOST_STARS;
+        for &(module, binding) in self.stars.iter().take(MOST_STARS) {
             if let Some(path) = self.paths.join(module, symbol) {
                 set.add(Meaning::Path(path));
                 set.add_binding(binding);
