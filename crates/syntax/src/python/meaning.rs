@@ -4,12 +4,12 @@
 //! in another pass. Sets only grow and are bounded; one that grows over its bound says so, so that nothing that could
 //! be meant is lost in silence.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
-use super::expression::{Expr, ExprId, Expressions, List, Operand, Value};
+use super::expression::{Expr, ExprId, Expressions, List, Operand, Value, number};
 use super::literal;
 use super::names::{MODULE, Meant, Path, Paths, ScopeId, Scopes, Symbol, Symbols, VariableId};
-use super::set::{Few, Meaning, Set};
+use super::set::{Meaning, Set};
 
 /// The identifiers through which Python reaches names.
 struct Known {
@@ -54,6 +54,8 @@ impl Known {
 
 /// An assignment to an attribute: `A.run = os.system`.
 pub(super) struct AttributeBinding {
+    /// How many expressions stand before it in the text.
+    pub(super) after: usize,
     pub(super) object: ExprId,
     pub(super) name: Symbol,
     pub(super) binding: u32,
@@ -70,20 +72,27 @@ pub(super) struct Meanings<'a, 't> {
     /// Modules that are star-imported, with the binding that does so.
     stars: &'a [(Path, u32)],
     sets: Vec<Set>,
-    variables: Vec<Option<Set>>,
+    /// What variables are, as far as this pass knows, and whether another pass may know more.
+    variables: Vec<Option<(Set, bool)>>,
+    /// Expressions of which another pass may know more.
+    unsettled: Vec<bool>,
+    /// The expression being evaluated reads something of which another pass may know more.
+    unsettled_read: bool,
     /// What is assigned to attributes of the file's own classes.
     members: HashMap<(ScopeId, Symbol), Vec<u32>>,
     /// What attributes of own classes are, bases included, as far as this pass knows.
     class_members: HashMap<(ScopeId, Symbol), Set>,
     sums: HashMap<ExprId, String>,
-    /// A variable was read before the expression that it means.
-    stale: bool,
+    /// Expressions that a variable means and that were not evaluated when it was read.
+    missed: Vec<ExprId>,
 }
 
 /// Names are found through other names this often backwards in a file; forwards, there is no bound.
 const PASSES: usize = 16;
 /// Longer texts name nothing.
 const LONGEST_TEXT: usize = 256;
+/// Star imports that a name may come from.
+const MOST_STARS: usize = 24;
 /// Base classes looked at for one attribute.
 const MOST_BASES: usize = 32;
 
@@ -108,10 +117,12 @@ impl<'a, 't> Meanings<'a, 't> {
             stars,
             sets: Vec::new(),
             variables: Vec::new(),
-            members: HashMap::new(),
-            class_members: HashMap::new(),
-            sums: HashMap::new(),
-            stale: false,
+            unsettled: Vec::new(),
+            unsettled_read: false,
+            members: HashMap::default(),
+            class_members: HashMap::default(),
+            sums: HashMap::default(),
+            missed: Vec::new(),
         };
         meanings.settle(attributes);
         meanings
@@ -122,49 +133,85 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn settle(&mut self, attributes: &[AttributeBinding]) {
+        self.sets.reserve_exact(self.expressions.exprs.len());
         for pass in 0..PASSES {
-            let first = pass == 0;
-            self.stale = false;
+            self.missed.clear();
             self.class_members.clear();
-            self.variables.clear();
-            self.variables.resize(self.scopes.variables.len(), None);
+            if pass == 0 {
+                self.variables.resize(self.scopes.variables.len(), None);
+            } else {
+                self.variables
+                    .iter_mut()
+                    .filter(|known| known.as_ref().is_some_and(|known| known.1))
+                    .for_each(|known| *known = None);
+            }
             let mut changed = false;
+            let mut attributes = attributes.iter().peekable();
             for (index, &expr) in self.expressions.exprs.iter().enumerate() {
-                let id = ExprId(u32::try_from(index).expect("counted in u32"));
-                let set = self.evaluate(id, expr);
-                if first {
+                while let Some(assignment) = attributes.next_if(|assignment| assignment.after <= index) {
+                    changed |= self.learn_member(assignment);
+                }
+                if pass > 0 && !self.unsettled[index] {
+                    continue;
+                }
+                self.unsettled_read = self.reads_unsettled(expr);
+                let set = self.evaluate(ExprId(number(index)), expr);
+                if pass == 0 {
+                    self.unsettled.push(self.unsettled_read);
                     self.sets.push(set);
                 } else {
-                    let old = &mut self.sets[index];
-                    changed |= set.meanings.as_slice().len() != old.meanings.as_slice().len()
-                        || set.bindings.as_slice().len() != old.bindings.as_slice().len();
-                    *old = set;
+                    changed |= set.weight() != self.sets[index].weight();
+                    self.unsettled[index] = self.unsettled_read;
+                    self.sets[index] = set;
                 }
             }
-            changed |= self.learn_members(attributes);
-            if !(changed || first && self.stale) {
+            for assignment in attributes {
+                changed |= self.learn_member(assignment);
+            }
+            changed |= self.missed.iter().any(|id| !self.of(*id).meanings.is_empty());
+            if !changed {
                 break;
             }
         }
     }
 
-    /// Adds assignments to attributes of own classes; true when there are new ones.
-    fn learn_members(&mut self, attributes: &[AttributeBinding]) -> bool {
-        let mut learnt = false;
-        for assignment in attributes {
-            let object = self.sets[assignment.object.0 as usize].clone();
-            for meaning in object.meanings.as_slice() {
-                if let Meaning::Class(class) | Meaning::Instance(class) = *meaning {
-                    let members = self.members.entry((class, assignment.name)).or_default();
-                    // In the order of the assignments, so that the last one known tells whether this one is.
-                    if members.last().is_none_or(|&last| last < assignment.binding) {
-                        members.push(assignment.binding);
-                        learnt = true;
-                    }
-                }
+    /// Adds an assignment to an attribute of the file's own classes; true if that changes what was read before.
+    fn learn_member(&mut self, assignment: &AttributeBinding) -> bool {
+        let object = self.of(assignment.object).clone();
+        let mut changed = false;
+        for meaning in object.meanings.as_slice() {
+            let (Meaning::Class(class) | Meaning::Instance(class)) = *meaning else { continue };
+            let members = self.members.entry((class, assignment.name)).or_default();
+            // In the order of the assignments, so that the last one known tells whether this one is.
+            if members.last().is_none_or(|&last| last < assignment.binding) {
+                members.push(assignment.binding);
+                // Most are computed values, which change nothing.
+                let mut assigned = Set::default();
+                self.add_bound(assignment.binding, &mut assigned);
+                changed |= assigned.meanings.as_slice() != [Meaning::Unknown];
             }
         }
-        learnt
+        changed && !self.class_members.is_empty()
+    }
+
+    /// Whether a part of an expression is not settled.
+    fn reads_unsettled(&self, expr: Expr) -> bool {
+        let unsettled = |id: ExprId| self.unsettled[id.0 as usize];
+        let any = |operands: &[Operand]| {
+            operands.iter().any(|operand| matches!(operand.value, Value::Expr(id) if unsettled(id)))
+        };
+        match expr {
+            Expr::Name { .. } | Expr::Text(_) => false,
+            Expr::Attribute { object, .. } => object.is_some_and(unsettled),
+            Expr::Call { callee, arguments } => {
+                // No look-up has more arguments than that.
+                let operands = self.expressions.operands(arguments);
+                callee.is_some_and(unsettled) || any(&operands[..operands.len().min(3)])
+            }
+            Expr::Subscript { object, key } => unsettled(object) || unsettled(key),
+            Expr::Choice(list) => any(self.expressions.operands(list)),
+            Expr::Sum { left, right } => unsettled(left) || unsettled(right),
+        }
     }
 
     fn evaluate(&mut self, id: ExprId, expr: Expr) -> Set {
@@ -210,7 +257,7 @@ impl<'a, 't> Meanings<'a, 't> {
         let mut set = Set::default();
         let unbound = scopes.look_up(scope, symbol, at, |variable| {
             let found = self.variable(variable);
-            if matches!(set.meanings, Few::None) { set = found } else { set.add_all(&found) }
+            if set.meanings.is_empty() { set = found } else { set.add_all(&found) }
         });
         if unbound {
             self.unbound(symbol, &mut set);
@@ -223,7 +270,9 @@ impl<'a, 't> Meanings<'a, 't> {
         if let Some(path) = self.paths.join(Paths::ROOT, symbol) {
             set.add(Meaning::Path(path));
         }
-        for &(module, binding) in self.stars {
+        // More than fit would be refused one by one.
+        set.overflow |= self.stars.len() > MOST_STARS;
+        for &(module, binding) in self.stars.iter().take(MOST_STARS) {
             if let Some(path) = self.paths.join(module, symbol) {
                 set.add(Meaning::Path(path));
                 set.add_binding(binding);
@@ -232,14 +281,17 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn variable(&mut self, variable: VariableId) -> Set {
-        if let Some(known) = &self.variables[variable as usize] {
+        if let Some((known, unsettled)) = &self.variables[variable as usize] {
+            self.unsettled_read |= unsettled;
             return known.clone();
         }
+        let outer = std::mem::replace(&mut self.unsettled_read, false);
         let mut set = Set::default();
         for &binding in &self.scopes.variables[variable as usize].bindings {
             self.add_bound(binding, &mut set);
         }
-        self.variables[variable as usize] = Some(set.clone());
+        self.variables[variable as usize] = Some((set.clone(), self.unsettled_read));
+        self.unsettled_read |= outer;
         set
     }
 
@@ -253,14 +305,19 @@ impl<'a, 't> Meanings<'a, 't> {
             Meant::Value(id) => match self.sets.get(id.0 as usize) {
                 Some(value) => {
                     let value = value.clone();
-                    if matches!(value.meanings, Few::None) {
+                    self.unsettled_read |= self.unsettled[id.0 as usize];
+                    if value.meanings.is_empty() {
                         set.add(Meaning::Unknown);
                     } else {
                         set.add_all(&value);
                         set.add_binding(number);
                     }
                 }
-                None => self.stale = true,
+                None => {
+                    self.missed.push(id);
+                    self.unsettled_read = true;
+                    set.add(Meaning::Unknown);
+                }
             },
             Meant::Project => set.add(Meaning::Project),
             Meant::Function => set.add(Meaning::Own),
@@ -273,6 +330,9 @@ impl<'a, 't> Meanings<'a, 't> {
 
     fn attribute(&mut self, object: &Set, name: Symbol) -> Set {
         let mut set = Set::default();
+        if object.is_opaque() {
+            return set;
+        }
         for &meaning in object.meanings.as_slice() {
             match meaning {
                 Meaning::Path(path) => {
@@ -300,7 +360,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 _ => {}
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(object);
         }
         set
@@ -308,6 +368,7 @@ impl<'a, 't> Meanings<'a, 't> {
 
     /// What the attribute of a class of this file may be, its bases included.
     fn class_member(&mut self, class: ScopeId, name: Symbol) -> Set {
+        self.unsettled_read = true;
         if let Some(known) = self.class_members.get(&(class, name)) {
             return known.clone();
         }
@@ -366,7 +427,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 _ => {}
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(callee);
         }
         set
@@ -431,7 +492,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 }
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(object);
         }
         set
@@ -515,9 +576,8 @@ impl<'a, 't> Meanings<'a, 't> {
         Set::of(Meaning::Text(id))
     }
 
-    /// The dotted names of a set.
-    pub(super) fn dotted(&self, set: &Set) -> Vec<String> {
-        set.paths().map(|path| self.paths.dotted(path, &self.symbols)).collect()
+    pub(super) fn dotted(&self, path: Path) -> String {
+        self.paths.dotted(path, &self.symbols)
     }
 }
 

@@ -240,6 +240,7 @@ fn callees_of_every_form_are_read() {
             ("(a or db).execute('y')", "a.execute db.execute"),
             ("self.dbs[0].execute('z')", "?.execute"),
             ("a().b.c()", "?.b.c ?.c | a"),
+            ("def f():\n    db.execute('x')\ndb = connect()", "db.execute | connect"),
             ("f()()", " | f"),
             ("x[0]()", ""),
             ("'a'.join(x)", "?.join"),
@@ -274,6 +275,9 @@ fn callees_of_every_form_are_read() {
             ("assert eval(1), eval(2)\nraise eval(3) from eval(4)\ndel x[eval(5)]", "eval | eval | eval | eval | eval"),
             ("x += eval(1)\nyield eval(2)\nreturn eval(3)", "eval | eval | eval"),
             ("type X = eval(1)", "eval"),
+            ("type(x).y = eval(1)", "type | eval"),
+            ("type(eval(1)).y = 1", "type | eval"),
+            ("None.x(); self.a.b(); a . b()", "?.x | self.a.b | a.b"),
         ],
         calls,
     );
