@@ -4,13 +4,16 @@
 //! that a verdict does not depend on what was judged before.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use regex::Regex;
 use syntax::{Facts, Language, Span};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
+use crate::candidates::{self, Words};
 use crate::excerpt::{excerpt, joined};
+use crate::names::NameGlob;
 use crate::pattern::Pattern;
 use crate::rulebook::Rule;
 use crate::verdict::{Check, Effect, Finding, Unchecked, Verdict};
@@ -25,27 +28,30 @@ pub(crate) struct Case<'a> {
     pub change: &'a Change,
     pub work: &'a mut Work,
     facts: &'a dyn FactSource,
-    /// Patterns whose matches are never shown.
-    masks: Vec<&'a Pattern>,
+    /// The rules that are about the file.
+    rules: Vec<&'a Rule>,
     weight: u64,
     language: OnceCell<Option<Language>>,
     after: Option<Result<Arc<Facts>, String>>,
     before: Option<Result<Arc<Facts>, String>>,
-    searchable: Option<Arc<str>>,
+    /// What the literal pass over many added lines found.
+    occurring: OnceCell<Option<HashSet<usize>>>,
+    words: Option<Words>,
 }
 
 impl<'a> Case<'a> {
-    pub fn new(change: &'a Change, facts: &'a dyn FactSource, masks: Vec<&'a Pattern>, work: &'a mut Work) -> Case<'a> {
+    pub fn new(change: &'a Change, facts: &'a dyn FactSource, rules: Vec<&'a Rule>, work: &'a mut Work) -> Case<'a> {
         Case {
             change,
             work,
             facts,
-            masks,
+            rules,
             weight: 0,
             language: OnceCell::new(),
             after: None,
             before: None,
-            searchable: None,
+            occurring: OnceCell::new(),
+            words: None,
         }
     }
 
@@ -87,19 +93,39 @@ impl<'a> Case<'a> {
         self.before.clone().transpose()
     }
 
-    /// The code in which names are looked for: normalised as identifiers are, where that changes anything.
-    pub fn searchable(&mut self) -> Arc<str> {
+    /// Whether one of these names of the rules may be meant somewhere in the code.
+    pub fn may_name<'n>(&mut self, names: impl IntoIterator<Item = &'n NameGlob>) -> bool {
         let code = self.code();
-        self.searchable
-            .get_or_insert_with(|| {
-                let others = code.chars().filter(|it| !it.is_ascii());
-                if code.is_ascii() || is_nfkc_quick(others) == IsNormalized::Yes {
-                    code.clone()
-                } else {
-                    code.nfkc().collect::<String>().into()
-                }
-            })
-            .clone()
+        let words = self.words.get_or_insert_with(|| {
+            let all = self.rules.iter().map(|rule| &rule.checks);
+            let all =
+                all.flat_map(|checks| checks.forbid_calls.iter().map(|spec| &spec.name).chain(&checks.forbid_imports));
+            // Identifiers are compared normalised: where that changes the text, so is the text.
+            if is_nfkc_quick(code.chars().filter(|it| !it.is_ascii())) == IsNormalized::Yes {
+                Words::of(code, all)
+            } else {
+                Words::of(&code.nfkc().collect::<String>(), all)
+            }
+        });
+        words.may_name(names)
+    }
+
+    /// Whether some added line may hold a match.
+    pub fn may_occur(&self, pattern: &Pattern) -> bool {
+        let change = self.change;
+        let ([first, .., last] | [first @ last]) = change.added.as_slice() else { return false };
+        // Many lines are searched in one go, together with what stands between them.
+        let all = &change.text[first.span.start..last.span.end];
+        let occurring = self.occurring.get_or_init(|| {
+            let checks = self.rules.iter().map(|rule| &rule.checks);
+            let patterns: Vec<&Pattern> = checks.flat_map(|checks| checks.forbid.iter().chain(&checks.when)).collect();
+            candidates::patterns(all, &patterns)
+        });
+        match occurring {
+            Some(occurring) => occurring.contains(&pattern.span.start),
+            None if change.added.len() > 32 => pattern.may_occur(all),
+            None => change.added.iter().any(|line| pattern.may_occur(&change.text[line.span.clone()])),
+        }
     }
 
     /// The compiled pattern, or why it cannot be used.
@@ -117,7 +143,8 @@ impl<'a> Case<'a> {
         let line = self.change.line_at(span.start);
         let text = &self.change.text[line.clone()];
         let mut masked = Vec::new();
-        for pattern in self.masks.clone() {
+        let redacting = self.rules.iter().filter(|rule| rule.redact);
+        for pattern in redacting.flat_map(|rule| &rule.checks.forbid) {
             if pattern.may_occur(text) {
                 match pattern.regex(self.work) {
                     Ok(regex) => masked.extend(regex.find_iter(text).map(|found| found.range())),

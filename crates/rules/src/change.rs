@@ -209,11 +209,11 @@ mod tests {
     fn spans_touch_added_lines() {
         let change = between("a\nb\nc\n", "a\nB1\nB2\nc\n");
         let numbers = |span: Span| change.added_in(&span).iter().map(|line| line.number).collect::<Vec<_>>();
-        assert_eq!(numbers(0..1), []);
+        assert_eq!(numbers(0..1), [0; 0]);
         assert_eq!(numbers(0..3), [2]);
         assert_eq!(numbers(3..6), [2, 3]);
         assert_eq!(numbers(2..2), [2]);
-        assert_eq!(numbers(8..9), []);
+        assert_eq!(numbers(8..9), [0; 0]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use syntax::Span;
 
 use crate::case::{Case, Report};
-use crate::checks::{text, words};
+use crate::checks::text;
 use crate::judge::{Judge, Selection};
 use crate::names::is_name_character;
 use crate::rulebook::{OnDelete, Rule};
@@ -56,8 +56,8 @@ impl Judge<'_> {
     /// The findings that claims are about, each in words made from the caller's own rulebook and text; none for a claim
     /// that these do not bear out. Parses nothing.
     pub fn restate(&self, book: &Rulebook, change: &Change, claims: &[Claim], work: &mut Work) -> Vec<Option<Finding>> {
-        let Selection { rules, masks, in_doubt } = self.select(book, change);
-        let mut case = Case::new(change, self.facts, masks, work);
+        let Selection { rules, usable, in_doubt } = self.select(book, change);
+        let mut case = Case::new(change, self.facts, usable, work);
         let mut restated = Vec::with_capacity(claims.len());
         for claim in claims {
             let usable = !in_doubt && rules.contains(&claim.rule) && book.disabled(claim.rule).is_none();
@@ -135,7 +135,7 @@ fn named<'n>(
     let span = claim.span.clone()?;
     let text = case.change.text.get(span.clone())?;
     let is_name = text.chars().any(is_name_character) && case.change.number_at(span.start) == claim.line;
-    (is_name && case.language().is_some() && words::may_name(case, names)).then_some(span)
+    (is_name && case.language().is_some() && case.may_name(names)).then_some(span)
 }
 
 fn required_definition(case: &mut Case, report: &mut Report, claim: &Claim) -> Option<()> {

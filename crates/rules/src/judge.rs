@@ -5,12 +5,11 @@ use std::sync::Arc;
 use syntax::{Facts, Language, Limits, Tree};
 
 use crate::case::{Case, Report};
-use crate::checks::{calls, definitions, imports, text, words};
+use crate::checks::{calls, definitions, imports, text};
 use crate::glob::Steps;
-use crate::pattern::Pattern;
 use crate::rulebook::{OnDelete, Rule};
-use crate::verdict::{Check, Unchecked};
-use crate::{Change, Rulebook, Verdict, Work, paths};
+use crate::verdict::{Check, Effect, Finding, Unchecked};
+use crate::{Change, Rulebook, Verdict, Work, instructions, paths};
 
 /// Where facts of a text come from: parsed now, or from a cache.
 pub trait FactSource {
@@ -58,8 +57,8 @@ impl<'a> Judge<'a> {
             verdict.unchecked.push(Unchecked { rule: None, check: Check::Load, why });
             return verdict;
         }
-        let Selection { rules, masks, in_doubt } = self.select(book, change);
-        let mut case = Case::new(change, self.facts, masks, work);
+        let Selection { rules, usable, in_doubt } = self.select(book, change);
+        let mut case = Case::new(change, self.facts, usable, work);
         for index in rules {
             let mut report = Report { rule: &book.rules[index], index, verdict: &mut verdict };
             if in_doubt {
@@ -73,13 +72,35 @@ impl<'a> Judge<'a> {
         verdict
     }
 
+    /// Looks for instruction-like text, which belongs to no rule: every finding has this effect. The rulebooks' secrets
+    /// are masked in what is quoted.
+    pub fn judge_instructions(&self, books: &[&Rulebook], change: &Change, effect: Effect) -> Vec<Finding> {
+        let hits = instructions::scan(change);
+        if hits.is_empty() {
+            return Vec::new();
+        }
+        let rules = books.iter().flat_map(|book| self.select(book, change).usable).collect();
+        let mut work = Work::default();
+        let mut case = Case::new(change, self.facts, rules, &mut work);
+        let mut finding = |hit: instructions::Hit| Finding {
+            rule: None,
+            check: Check::Instructions,
+            item: 0,
+            effect,
+            line: hit.line,
+            text: case.quote(&hit.span),
+            span: Some(hit.span),
+            what: "instruction-like text".into(),
+        };
+        hits.into_iter().map(&mut finding).collect()
+    }
+
     /// Whether judging needs neither a regex nor a parse: no literal of the rules that apply occurs.
     pub fn is_cheap(&self, book: &Rulebook, change: &Change) -> bool {
-        let Selection { rules, in_doubt, .. } = self.select(book, change);
+        let usable = self.select(book, change).usable;
         let mut work = Work::default();
-        let mut case = Case::new(change, self.facts, Vec::new(), &mut work);
-        let mut usable = rules.into_iter().filter(|rule| !in_doubt && book.disabled(*rule).is_none());
-        change.deleted || usable.all(|rule| is_cheap(&mut case, &book.rules[rule]))
+        let mut case = Case::new(change, self.facts, usable.clone(), &mut work);
+        change.deleted || usable.into_iter().all(|rule| is_cheap(&mut case, rule))
     }
 
     /// The rules that are about the file.
@@ -90,9 +111,8 @@ impl<'a> Judge<'a> {
             .collect();
         let in_doubt = steps.exhausted();
         let is_usable = |index: &&usize| !in_doubt && book.disabled(**index).is_none();
-        let usable = rules.iter().filter(is_usable).map(|index| &book.rules[*index]);
-        let masks = usable.filter(|rule| rule.redact).flat_map(|rule| &rule.checks.forbid).collect();
-        Selection { rules, masks, in_doubt }
+        let usable = rules.iter().filter(is_usable).map(|index| &book.rules[*index]).collect();
+        Selection { rules, usable, in_doubt }
     }
 
     /// Whether a rule is about the file, as far as its `paths` can be read.
@@ -104,8 +124,8 @@ impl<'a> Judge<'a> {
 /// What of a rulebook is about one file.
 pub(crate) struct Selection<'b> {
     pub rules: Vec<usize>,
-    /// Patterns whose matches are never shown: those of all these rules that redact.
-    pub masks: Vec<&'b Pattern>,
+    /// Those of them that are not disabled.
+    pub usable: Vec<&'b Rule>,
     /// Matching the globs took too long: any rule may be about the file.
     pub in_doubt: bool,
 }
@@ -115,11 +135,11 @@ fn is_cheap(case: &mut Case, rule: &Rule) -> bool {
     let checks = &rule.checks;
     let when = checks.when.iter().filter(|_| checks.question.is_some());
     let names = checks.forbid_calls.iter().map(|spec| &spec.name).chain(&checks.forbid_imports);
-    let is_text_cheap = !checks.forbid.iter().chain(when).any(|pattern| text::may_occur(pattern, change))
+    let is_text_cheap = !checks.forbid.iter().chain(when).any(|pattern| case.may_occur(pattern))
         && !checks.require.iter().any(|pattern| change.result_known() && pattern.may_occur(&change.text));
     let is_named = (!checks.forbid_calls.is_empty() || !checks.forbid_imports.is_empty())
         && !change.added.is_empty()
-        && words::may_name(case, names);
+        && case.may_name(names);
     let needs_facts = is_named || (!checks.require_def.is_empty() && change.result_known());
     is_text_cheap && !(needs_facts && case.language().is_some())
 }

@@ -7,10 +7,9 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 use regex_syntax::ast;
-use regex_syntax::hir::{Class, Hir, HirKind};
 use syntax::Span;
 
-use crate::needles::Needles;
+use crate::needles::Outline;
 use crate::work::Work;
 
 /// The longest pattern, in bytes.
@@ -34,14 +33,8 @@ pub(crate) struct Pattern {
     /// Where it stands in the rulebook, quotes included.
     pub span: Span,
     against: Against,
-    checked: OnceLock<Result<Checked, Fault>>,
+    checked: OnceLock<Result<Outline, Fault>>,
     compiled: OnceLock<Result<Regex, String>>,
-}
-
-#[derive(Debug, Clone)]
-struct Checked {
-    needles: Needles,
-    weight: u64,
 }
 
 /// What is wrong with a pattern.
@@ -68,12 +61,18 @@ impl Pattern {
 
     /// An estimate of the bytes that compiling it takes.
     pub fn weight(&self) -> u64 {
-        self.checked().as_ref().map_or(0, |checked| checked.weight)
+        self.checked().as_ref().map_or(0, |outline| outline.weight)
     }
 
     /// Whether `text` may hold a match.
     pub fn may_occur(&self, text: &str) -> bool {
-        self.checked().as_ref().is_ok_and(|checked| checked.needles.may_occur(text))
+        self.checked().as_ref().is_ok_and(|outline| outline.needles.may_occur(text))
+    }
+
+    /// Texts of which one occurs in every match, to be looked for in any case of their ASCII letters; none when nothing
+    /// is known of a match.
+    pub fn needles(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        self.checked().as_ref().ok()?.needles.texts()
     }
 
     /// The compiled pattern, or in one line why there is none.
@@ -87,7 +86,7 @@ impl Pattern {
             .map_err(String::as_str)
     }
 
-    fn checked(&self) -> &Result<Checked, Fault> {
+    fn checked(&self) -> &Result<Outline, Fault> {
         self.checked.get_or_init(|| check(&self.source, self.against))
     }
 
@@ -104,34 +103,31 @@ impl Pattern {
     }
 }
 
-fn check(source: &str, against: Against) -> Result<Checked, Fault> {
+fn check(source: &str, against: Against) -> Result<Outline, Fault> {
     let whole = 0..source.len();
     if source.len() > LONGEST {
         return Err(Fault { span: whole, message: format!("the pattern is longer than {LONGEST} bytes") });
     }
-    let whole_file = against == Against::File;
-    let parsed = regex_syntax::ParserBuilder::new()
-        .nest_limit(NESTING)
-        .multi_line(whole_file)
-        .crlf(whole_file)
-        .build()
-        .parse(source);
-    let hir = parsed.map_err(|error| fault(source, &error))?;
-    let weight = weight(&hir);
-    if weight > HEAVIEST {
+    let parsed = ast::parse::ParserBuilder::new().nest_limit(NESTING).build().parse(source);
+    let tree = parsed.map_err(|error| fault(source, error.span(), &explain(source, &error)))?;
+    let outline = Outline::of(&tree);
+    if outline.needs_translation {
+        let whole_file = against == Against::File;
+        let mut translator =
+            regex_syntax::hir::translate::TranslatorBuilder::new().multi_line(whole_file).crlf(whole_file).build();
+        let translated = translator.translate(source, &tree);
+        translated.map_err(|error| fault(source, error.span(), &error.kind().to_string()))?;
+    }
+    if outline.weight > HEAVIEST {
         let message = "the pattern is too large; make its repetitions or classes smaller".into();
         return Err(Fault { span: whole, message });
     }
-    Ok(Checked { needles: Needles::of(&hir), weight })
+    Ok(outline)
 }
 
-fn fault(source: &str, error: &regex_syntax::Error) -> Fault {
-    let (span, message) = match error {
-        regex_syntax::Error::Parse(error) => (error.span(), explain(source, error)),
-        regex_syntax::Error::Translate(error) => (error.span(), error.kind().to_string()),
-        _ => return Fault { span: 0..source.len(), message: error.to_string().replace('\n', " ") },
-    };
-    Fault { span: span.start.offset..span.end.offset, message }
+fn fault(source: &str, span: &ast::Span, message: &str) -> Fault {
+    let place = |offset: usize| offset.min(source.len());
+    Fault { span: place(span.start.offset)..place(span.end.offset), message: message.replace('\n', " ") }
 }
 
 /// The problem in words, with another way to write what the linear-time engine does not have.
@@ -169,22 +165,6 @@ fn explain(source: &str, error: &ast::Error) -> String {
     format!("{kind}{hint}")
 }
 
-/// About how many bytes the compiled form takes.
-fn weight(hir: &Hir) -> u64 {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 16,
-        HirKind::Literal(literal) => 24 * literal.0.len() as u64,
-        HirKind::Class(Class::Unicode(class)) => 24 * (class.ranges().len() as u64 + 2),
-        HirKind::Class(Class::Bytes(class)) => 24 * (class.ranges().len() as u64 + 2),
-        HirKind::Repetition(repetition) => {
-            let times = u64::from(repetition.max.unwrap_or(repetition.min)).max(1);
-            weight(&repetition.sub).saturating_mul(times).saturating_add(32)
-        }
-        HirKind::Capture(capture) => weight(&capture.sub).saturating_add(48),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(weight).fold(32, u64::saturating_add),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +187,8 @@ mod tests {
             ("a{,3}", "", "{0,N}"),
             ("((a{500}){500}){500}", "", "too large"),
             (r"\w{1000}", "", "too large"),
+            (r"\p{Nonsense}", "\\p", "property"),
+            (r"(?-u:\xff)", "", "UTF-8"),
             (&"(".repeat(200), "", ""),
             (&"a".repeat(5000), "", "longer than"),
         ] {
@@ -220,7 +202,15 @@ mod tests {
 
     #[test]
     fn what_passes_the_check_compiles() {
-        for source in [r"\w{60}", r"(?i)\p{L}{40}x", "(a|b|c){800}", r"[^\s]{100}", "(?:(?:ab){40}){40}"] {
+        for source in [
+            r"\w{60}",
+            r"(?i)[a-zé-ü]{50}\p{Lu}",
+            r"(?-u:\w)x",
+            r"(?i)\p{L}{40}x",
+            "(a|b|c){800}",
+            r"[^\s]{100}",
+            "(?:(?:ab){40}){40}",
+        ] {
             let pattern = pattern(source, Against::Line);
             assert_eq!(pattern.fault(), None, "{source}");
             assert!(pattern.regex(&mut Work::default()).is_ok(), "{source}");

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::Change;
 use crate::case::{Case, Report};
-use crate::checks::{unparsed, words};
+use crate::checks::unparsed;
 use crate::signatures::{Takes, takes};
 use crate::specs::{CallSpec, Condition};
 use crate::verdict::Check;
@@ -36,7 +36,7 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
         return;
     }
     let Some(language) = case.language() else { return };
-    if !words::may_name(case, specs.iter().map(|spec| &spec.name)) {
+    if !case.may_name(specs.iter().map(|spec| &spec.name)) {
         return;
     }
     let facts = match case.facts(language) {

@@ -4,7 +4,7 @@ use syntax::{Call, Import, Literal, Span};
 
 use crate::Change;
 use crate::case::{Case, Report};
-use crate::checks::{unparsed, words};
+use crate::checks::unparsed;
 use crate::names::NameGlob;
 use crate::verdict::Check;
 
@@ -17,7 +17,7 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
         return;
     }
     let Some(language) = case.language() else { return };
-    if !words::may_name(case, specs) {
+    if !case.may_name(specs) {
         return;
     }
     let facts = match case.facts(language) {

@@ -7,4 +7,3 @@ pub(crate) mod definitions;
 pub(crate) mod imports;
 pub(crate) mod text;
 pub(crate) mod unparsed;
-pub(crate) mod words;

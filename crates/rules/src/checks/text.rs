@@ -1,9 +1,8 @@
 //! `forbid`, `require` and `question`: patterns over text.
 
+use crate::AddedLine;
 use crate::case::{Case, Report};
-use crate::pattern::Pattern;
 use crate::verdict::Check;
-use crate::{AddedLine, Change};
 
 /// What a finding of `forbid` says.
 pub(crate) const FORBIDDEN: &str = "forbidden pattern";
@@ -22,7 +21,10 @@ const QUESTION_LINES: usize = 5;
 pub(crate) fn forbid(case: &mut Case, report: &mut Report) {
     let patterns = &report.rule.checks.forbid;
     let mut ready = Vec::new();
-    for (item, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| may_occur(pattern, case.change)) {
+    for (item, pattern) in patterns.iter().enumerate() {
+        if !case.may_occur(pattern) {
+            continue;
+        }
         match case.regex(pattern) {
             Ok(regex) => ready.push((item, regex)),
             Err(why) => report.unchecked(Check::Forbid, why),
@@ -73,7 +75,10 @@ pub(crate) fn question(case: &mut Case, report: &mut Report) {
     let Some(question) = &checks.question else { return };
     let change = case.change;
     let mut ready = Vec::new();
-    for pattern in checks.when.iter().filter(|pattern| may_occur(pattern, change)) {
+    for pattern in &checks.when {
+        if !case.may_occur(pattern) {
+            continue;
+        }
         match case.regex(pattern) {
             Ok(regex) => ready.push(regex),
             Err(why) => report.unchecked(Check::Question, why),
@@ -85,16 +90,5 @@ pub(crate) fn question(case: &mut Case, report: &mut Report) {
     };
     for line in change.added.iter().filter(is_meant).take(QUESTION_LINES) {
         report.found(case, Check::Question, 0, line.number, line.span.clone(), question.clone());
-    }
-}
-
-/// Whether some added line may hold a match.
-pub(crate) fn may_occur(pattern: &Pattern, change: &Change) -> bool {
-    match change.added.as_slice() {
-        // Many lines are searched in one go, together with what stands between them.
-        [first, .., last] if change.added.len() > 32 => {
-            pattern.may_occur(&change.text[first.span.start..last.span.end])
-        }
-        lines => lines.iter().any(|line| pattern.may_occur(&change.text[line.span.clone()])),
     }
 }
