@@ -5,6 +5,12 @@
 
 pub mod facts;
 pub mod language;
+pub mod lines;
+pub mod position;
+mod python;
+pub mod tree;
 
 pub use facts::{Argument, Call, Definition, DefinitionKind, Facts, Import, Literal, Span, Use};
 pub use language::Language;
+pub use lines::LineIndex;
+pub use tree::{Limits, ParseStop, Tree};

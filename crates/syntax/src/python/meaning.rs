@@ -1,0 +1,536 @@
+//! What expressions stand for: dotted names, classes of this file, the dictionaries through which Python reaches names.
+//!
+//! Evaluates the arena in order, so that children come before parents; a name that means a later expression is settled
+//! in another pass. Sets only grow and are bounded; one that grows over its bound says so, so that nothing that could
+//! be meant is lost in silence.
+
+use std::collections::HashMap;
+
+use super::expression::{Expr, ExprId, Expressions, List, Operand, Value};
+use super::literal;
+use super::names::{MODULE, Meant, Path, Paths, ScopeId, Scopes, Symbol, Symbols, VariableId};
+use super::set::{Few, Meaning, Set};
+
+/// The identifiers through which Python reaches names.
+struct Known {
+    dict: Symbol,
+    call: Symbol,
+    getattribute: Symbol,
+    getters: [Symbol; 4],
+    getattr: Path,
+    imports: [Path; 2],
+    import_module: Path,
+    vars: Path,
+    globals: [Path; 2],
+    sys_modules: Path,
+    sys_modules_getters: [Path; 4],
+}
+
+impl Known {
+    fn new(symbols: &mut Symbols, paths: &mut Paths) -> Known {
+        let mut symbol = |text: &'static str| symbols.intern(text);
+        let getters = ["get", "__getitem__", "pop", "setdefault"].map(&mut symbol);
+        let mut path = |dotted: &'static str| {
+            dotted
+                .split('.')
+                .fold(Paths::ROOT, |path, segment| paths.join(path, symbol(segment)).expect("these names are short"))
+        };
+        let sys_modules = path("sys.modules");
+        Known {
+            getattr: path("getattr"),
+            imports: [path("__import__"), path("importlib.__import__")],
+            import_module: path("importlib.import_module"),
+            vars: path("vars"),
+            globals: [path("globals"), path("locals")],
+            sys_modules,
+            sys_modules_getters: getters.map(|getter| paths.join(sys_modules, getter).expect("these names are short")),
+            dict: symbols.intern("__dict__"),
+            call: symbols.intern("__call__"),
+            getattribute: symbols.intern("__getattribute__"),
+            getters,
+        }
+    }
+}
+
+/// An assignment to an attribute: `A.run = os.system`.
+pub(super) struct AttributeBinding {
+    pub(super) object: ExprId,
+    pub(super) name: Symbol,
+    pub(super) binding: u32,
+}
+
+/// The file as the walk leaves it, and what its expressions mean.
+pub(super) struct Meanings<'a, 't> {
+    text: &'t str,
+    expressions: &'a Expressions,
+    scopes: &'a Scopes,
+    pub(super) symbols: Symbols<'t>,
+    pub(super) paths: Paths,
+    known: Known,
+    /// Modules that are star-imported, with the binding that does so.
+    stars: &'a [(Path, u32)],
+    sets: Vec<Set>,
+    variables: Vec<Option<Set>>,
+    /// What is assigned to attributes of the file's own classes.
+    members: HashMap<(ScopeId, Symbol), Vec<u32>>,
+    /// What attributes of own classes are, bases included, as far as this pass knows.
+    class_members: HashMap<(ScopeId, Symbol), Set>,
+    sums: HashMap<ExprId, String>,
+    /// A variable was read before the expression that it means.
+    stale: bool,
+}
+
+/// Names are found through other names this often backwards in a file; forwards, there is no bound.
+const PASSES: usize = 16;
+/// Longer texts name nothing.
+const LONGEST_TEXT: usize = 256;
+/// Base classes looked at for one attribute.
+const MOST_BASES: usize = 32;
+
+impl<'a, 't> Meanings<'a, 't> {
+    pub(super) fn new(
+        text: &'t str,
+        expressions: &'a Expressions,
+        scopes: &'a Scopes,
+        mut symbols: Symbols<'t>,
+        mut paths: Paths,
+        stars: &'a [(Path, u32)],
+        attributes: &[AttributeBinding],
+    ) -> Meanings<'a, 't> {
+        let known = Known::new(&mut symbols, &mut paths);
+        let mut meanings = Meanings {
+            text,
+            expressions,
+            scopes,
+            symbols,
+            paths,
+            known,
+            stars,
+            sets: Vec::new(),
+            variables: Vec::new(),
+            members: HashMap::new(),
+            class_members: HashMap::new(),
+            sums: HashMap::new(),
+            stale: false,
+        };
+        meanings.settle(attributes);
+        meanings
+    }
+
+    pub(super) fn of(&self, id: ExprId) -> &Set {
+        &self.sets[id.0 as usize]
+    }
+
+    fn settle(&mut self, attributes: &[AttributeBinding]) {
+        for pass in 0..PASSES {
+            let first = pass == 0;
+            self.stale = false;
+            self.class_members.clear();
+            self.variables.clear();
+            self.variables.resize(self.scopes.variables.len(), None);
+            let mut changed = false;
+            for (index, &expr) in self.expressions.exprs.iter().enumerate() {
+                let id = ExprId(u32::try_from(index).expect("counted in u32"));
+                let set = self.evaluate(id, expr);
+                if first {
+                    self.sets.push(set);
+                } else {
+                    let old = &mut self.sets[index];
+                    changed |= set.meanings.as_slice().len() != old.meanings.as_slice().len()
+                        || set.bindings.as_slice().len() != old.bindings.as_slice().len();
+                    *old = set;
+                }
+            }
+            changed |= self.learn_members(attributes);
+            if !(changed || first && self.stale) {
+                break;
+            }
+        }
+    }
+
+    /// Adds assignments to attributes of own classes; true when there are new ones.
+    fn learn_members(&mut self, attributes: &[AttributeBinding]) -> bool {
+        let mut learnt = false;
+        for assignment in attributes {
+            let object = self.sets[assignment.object.0 as usize].clone();
+            for meaning in object.meanings.as_slice() {
+                if let Meaning::Class(class) | Meaning::Instance(class) = *meaning {
+                    let members = self.members.entry((class, assignment.name)).or_default();
+                    // In the order of the assignments, so that the last one known tells whether this one is.
+                    if members.last().is_none_or(|&last| last < assignment.binding) {
+                        members.push(assignment.binding);
+                        learnt = true;
+                    }
+                }
+            }
+        }
+        learnt
+    }
+
+    fn evaluate(&mut self, id: ExprId, expr: Expr) -> Set {
+        match expr {
+            Expr::Name { symbol, scope, at } => self.name(scope, symbol, at),
+            Expr::Attribute { object: Some(object), name } => {
+                let object = self.sets[object.0 as usize].clone();
+                self.attribute(&object, name)
+            }
+            Expr::Call { callee: Some(callee), arguments } => {
+                let callee = self.sets[callee.0 as usize].clone();
+                self.call(&callee, arguments)
+            }
+            Expr::Attribute { object: None, .. } | Expr::Call { callee: None, .. } => Set::default(),
+            Expr::Subscript { object, key } => {
+                let object = self.sets[object.0 as usize].clone();
+                self.subscript(&object, key)
+            }
+            Expr::Choice(list) => {
+                let mut union = Set::default();
+                for operand in self.expressions.operands(list) {
+                    if let Some(set) = self.operand(operand) {
+                        union.add_all(&set);
+                    }
+                }
+                union
+            }
+            Expr::Text(_) => Set::of(Meaning::Text(id)),
+            Expr::Sum { left, right } => self.sum(id, left, right),
+        }
+    }
+
+    fn operand(&self, operand: &Operand) -> Option<Set> {
+        match operand.value {
+            Value::Expr(id) => Some(self.of(id).clone()),
+            _ => None,
+        }
+    }
+
+    /// A name used in a scope at a place of the text.
+    fn name(&mut self, scope: ScopeId, symbol: Symbol, at: u32) -> Set {
+        let scopes = self.scopes;
+        let mut set = Set::default();
+        let unbound = scopes.look_up(scope, symbol, at, |variable| {
+            let found = self.variable(variable);
+            if matches!(set.meanings, Few::None) { set = found } else { set.add_all(&found) }
+        });
+        if unbound {
+            self.unbound(symbol, &mut set);
+        }
+        set
+    }
+
+    /// A name that nothing binds: a builtin, or what a star import brings.
+    fn unbound(&mut self, symbol: Symbol, set: &mut Set) {
+        if let Some(path) = self.paths.join(Paths::ROOT, symbol) {
+            set.add(Meaning::Path(path));
+        }
+        for &(module, binding) in self.stars {
+            if let Some(path) = self.paths.join(module, symbol) {
+                set.add(Meaning::Path(path));
+                set.add_binding(binding);
+            }
+        }
+    }
+
+    fn variable(&mut self, variable: VariableId) -> Set {
+        if let Some(known) = &self.variables[variable as usize] {
+            return known.clone();
+        }
+        let mut set = Set::default();
+        for &binding in &self.scopes.variables[variable as usize].bindings {
+            self.add_bound(binding, &mut set);
+        }
+        self.variables[variable as usize] = Some(set.clone());
+        set
+    }
+
+    /// Adds what a binding binds its name to.
+    fn add_bound(&mut self, number: u32, set: &mut Set) {
+        match self.scopes.bindings[number as usize].meant {
+            Meant::Import(path) => {
+                set.add(Meaning::Path(path));
+                set.add_binding(number);
+            }
+            Meant::Value(id) => match self.sets.get(id.0 as usize) {
+                Some(value) => {
+                    let value = value.clone();
+                    if matches!(value.meanings, Few::None) {
+                        set.add(Meaning::Unknown);
+                    } else {
+                        set.add_all(&value);
+                        set.add_binding(number);
+                    }
+                }
+                None => self.stale = true,
+            },
+            Meant::Project => set.add(Meaning::Project),
+            Meant::Function => set.add(Meaning::Own),
+            Meant::Class(class) => set.add(Meaning::Class(class)),
+            Meant::Receiver(class) => set.add(Meaning::Instance(class)),
+            Meant::Unknown => set.add(Meaning::Unknown),
+            Meant::Deleted => {}
+        }
+    }
+
+    fn attribute(&mut self, object: &Set, name: Symbol) -> Set {
+        let mut set = Set::default();
+        for &meaning in object.meanings.as_slice() {
+            match meaning {
+                Meaning::Path(path) => {
+                    let found = if name == self.known.dict {
+                        Some(Meaning::Members(path))
+                    } else if name == self.known.getattribute {
+                        Some(Meaning::Member(path))
+                    } else if name == self.known.call {
+                        Some(Meaning::Path(path))
+                    } else {
+                        self.paths.join(path, name).map(Meaning::Path)
+                    };
+                    if let Some(found) = found {
+                        set.add(found);
+                    }
+                }
+                Meaning::Class(class) | Meaning::Instance(class) => {
+                    let members = self.class_member(class, name);
+                    set.add_all(&members);
+                }
+                Meaning::Members(path) if self.known.getters.contains(&name) => set.add(Meaning::Member(path)),
+                Meaning::Globals if self.known.getters.contains(&name) => set.add(Meaning::Global),
+                Meaning::Project => set.add(Meaning::Project),
+                Meaning::Global | Meaning::Member(_) if name == self.known.call => set.add(meaning),
+                _ => {}
+            }
+        }
+        if !matches!(set.meanings, Few::None) {
+            set.add_bindings(object);
+        }
+        set
+    }
+
+    /// What the attribute of a class of this file may be, its bases included.
+    fn class_member(&mut self, class: ScopeId, name: Symbol) -> Set {
+        if let Some(known) = self.class_members.get(&(class, name)) {
+            return known.clone();
+        }
+        let (outermost, mut set) = (class, Set::default());
+        let mut classes = vec![class];
+        let mut next = 0;
+        while let Some(&class) = classes.get(next) {
+            next += 1;
+            let mut found = false;
+            if let Some(variable) = self.scopes.own(class, name) {
+                let members = self.variable(variable);
+                set.add_all(&members);
+                found = true;
+            }
+            if let Some(assigned) = self.members.get(&(class, name)).cloned() {
+                for binding in assigned {
+                    self.add_bound(binding, &mut set);
+                }
+                found = true;
+            }
+            if found {
+                continue;
+            }
+            for base in &self.scopes.all[class as usize].bases {
+                let Some(base) = self.sets.get(base.0 as usize) else { continue };
+                for &meaning in base.meanings.as_slice() {
+                    if let Meaning::Class(base) = meaning
+                        && !classes.contains(&base)
+                        && classes.len() < MOST_BASES
+                    {
+                        classes.push(base);
+                    }
+                }
+            }
+        }
+        self.class_members.insert((outermost, name), set.clone());
+        set
+    }
+
+    fn call(&mut self, callee: &Set, arguments: List) -> Set {
+        let mut set = Set::default();
+        for &meaning in callee.meanings.as_slice() {
+            match meaning {
+                Meaning::Path(path) => self.call_path(path, arguments, &mut set),
+                Meaning::Class(class) => set.add(Meaning::Instance(class)),
+                Meaning::Member(path) => {
+                    for name in self.argument_texts(arguments, 0) {
+                        self.add_named_member(path, name, &mut set);
+                    }
+                }
+                Meaning::Global => {
+                    for name in self.argument_texts(arguments, 0) {
+                        self.add_global(name, &mut set);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !matches!(set.meanings, Few::None) {
+            set.add_bindings(callee);
+        }
+        set
+    }
+
+    /// The functions of Python that return what a name names.
+    fn call_path(&mut self, path: Path, arguments: List, set: &mut Set) {
+        let known = &self.known;
+        if path == known.getattr {
+            let Some(object) = self.argument(arguments, 0) else { return };
+            for name in self.argument_texts(arguments, 1) {
+                let name = self.symbols.intern_normalised(name.into());
+                let found = self.attribute(&object, name);
+                set.add_all(&found);
+            }
+            if let Some(default) = self.argument(arguments, 2) {
+                set.add_all(&default);
+            }
+        } else if known.imports.contains(&path) {
+            for module in self.argument_texts(arguments, 0) {
+                // With a list of names it is the module itself, else the package it is in.
+                if arguments.length > 1 {
+                    self.add_module(&module, set);
+                }
+                self.add_module(module.split('.').next().unwrap_or_default(), set);
+            }
+        } else if path == known.import_module || known.sys_modules_getters.contains(&path) {
+            for module in self.argument_texts(arguments, 0) {
+                self.add_module(&module, set);
+            }
+        } else if known.globals.contains(&path) {
+            set.add(Meaning::Globals);
+        } else if path == known.vars {
+            match self.argument(arguments, 0) {
+                Some(object) => {
+                    for meaning in object.meanings.as_slice() {
+                        if let Meaning::Path(path) = *meaning {
+                            set.add(Meaning::Members(path));
+                        }
+                    }
+                    set.add_bindings(&object);
+                }
+                None if arguments.length == 0 => set.add(Meaning::Globals),
+                None => {}
+            }
+        }
+    }
+
+    fn subscript(&mut self, object: &Set, key: ExprId) -> Set {
+        let mut set = Set::default();
+        for name in self.texts(self.of(key)) {
+            for &meaning in object.meanings.as_slice() {
+                match meaning {
+                    Meaning::Members(path) => self.add_named_member(path, name.clone(), &mut set),
+                    Meaning::Globals => self.add_global(name.clone(), &mut set),
+                    Meaning::Path(path) if path == self.known.sys_modules => self.add_module(&name, &mut set),
+                    // In a module that is not the main one, `__builtins__` is a dictionary.
+                    Meaning::Path(path) if self.paths.is_builtins(path) => {
+                        self.add_named_member(path, name.clone(), &mut set);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !matches!(set.meanings, Few::None) {
+            set.add_bindings(object);
+        }
+        set
+    }
+
+    fn add_named_member(&mut self, path: Path, name: String, set: &mut Set) {
+        let name = self.symbols.intern_normalised(name.into());
+        let found = self.attribute(&Set::of(Meaning::Path(path)), name);
+        set.add_all(&found);
+    }
+
+    fn add_global(&mut self, name: String, set: &mut Set) {
+        let symbol = self.symbols.intern_normalised(name.into());
+        let found = self.name(MODULE, symbol, u32::MAX);
+        set.add_all(&found);
+    }
+
+    fn add_module(&mut self, dotted: &str, set: &mut Set) {
+        if dotted.starts_with('.') {
+            set.add(Meaning::Project);
+            return;
+        }
+        let mut path = Paths::ROOT;
+        for segment in dotted.split('.') {
+            let symbol = self.symbols.intern_normalised(segment.to_owned().into());
+            match self.paths.join(path, symbol) {
+                Some(longer) => path = longer,
+                None => return,
+            }
+        }
+        set.add(Meaning::Path(path));
+    }
+
+    /// A positional argument's meanings.
+    fn argument(&self, arguments: List, position: usize) -> Option<Set> {
+        let operand = self.expressions.operands(arguments).get(position)?;
+        self.operand(operand)
+    }
+
+    /// The constant strings that a positional argument may be.
+    fn argument_texts(&self, arguments: List, position: usize) -> Vec<String> {
+        match self.expressions.operands(arguments).get(position).map(|operand| operand.value) {
+            Some(Value::Text(literals)) => self.literal_text(literals).into_iter().collect(),
+            Some(Value::Expr(id)) => self.texts(self.of(id)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The constant strings of a set.
+    fn texts(&self, set: &Set) -> Vec<String> {
+        let meanings = set.meanings.as_slice().iter();
+        meanings
+            .filter_map(|meaning| match *meaning {
+                Meaning::Text(id) => self.expr_text(id),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn expr_text(&self, id: ExprId) -> Option<String> {
+        match self.expressions.get(id) {
+            Expr::Text(literals) => self.literal_text(literals),
+            _ => self.sums.get(&id).cloned(),
+        }
+    }
+
+    fn literal_text(&self, literals: List) -> Option<String> {
+        text_of(self.text, self.expressions, literals, LONGEST_TEXT)
+    }
+
+    /// The sum of two constant strings; of names with several values, the first.
+    fn sum(&mut self, id: ExprId, left: ExprId, right: ExprId) -> Set {
+        let (left, right) = (self.texts(self.of(left)), self.texts(self.of(right)));
+        let (Some(left), Some(right)) = (left.first(), right.first()) else {
+            return Set::default();
+        };
+        if left.len() + right.len() > LONGEST_TEXT {
+            return Set::default();
+        }
+        self.sums.insert(id, format!("{left}{right}"));
+        Set::of(Meaning::Text(id))
+    }
+
+    /// The dotted names of a set.
+    pub(super) fn dotted(&self, set: &Set) -> Vec<String> {
+        set.paths().map(|path| self.paths.dotted(path, &self.symbols)).collect()
+    }
+}
+
+/// The text of a constant string, unless its literals are longer than `longest` bytes.
+pub(super) fn text_of(text: &str, expressions: &Expressions, literals: List, longest: usize) -> Option<String> {
+    let literals = &expressions.literals[literals.range()];
+    let length: usize = literals.iter().map(|&(start, end)| (end - start) as usize).sum();
+    if length > longest {
+        return None;
+    }
+    let mut whole = String::new();
+    for &(start, end) in literals {
+        whole.push_str(&literal::decode(text.get(start as usize..end as usize)?)?);
+    }
+    Some(whole)
+}

@@ -1,0 +1,476 @@
+//! One walk over a Python tree: definitions, imports, comments and strings as facts; calls, uses and bindings as raw
+//! material that [`super::meaning`] gives its sense.
+//!
+//! The walk is one cursor, one stack of frames and one stack of operands: every expression node leaves one operand to
+//! its parent. It looks at each node once and never recurses.
+
+mod imports;
+mod leave;
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::expression::{Expr, ExprId, Expressions, List, Operand, Value, number};
+use super::kinds::{Kind, Kinds};
+use super::literal;
+use super::meaning::AttributeBinding;
+use super::names::{Binding, MODULE, Meant, Path, Paths, ScopeId, ScopeKind, Scopes, Symbol, Symbols};
+use crate::{Definition, DefinitionKind, Import, Span};
+use imports::Module;
+
+/// What a file holds, names not yet resolved.
+pub(super) struct Raw<'t> {
+    pub(super) calls: Vec<RawCall>,
+    pub(super) uses: Vec<RawUse>,
+    pub(super) definitions: Vec<Definition>,
+    pub(super) imports: Vec<Import>,
+    pub(super) comments: Vec<Span>,
+    pub(super) strings: Vec<Span>,
+    pub(super) errors: Vec<Span>,
+    pub(super) expressions: Expressions,
+    pub(super) scopes: Scopes,
+    pub(super) symbols: Symbols<'t>,
+    pub(super) paths: Paths,
+    pub(super) stars: Vec<(Path, u32)>,
+    pub(super) attributes: Vec<AttributeBinding>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawCall {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) callee: Operand,
+    pub(super) arguments: List,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawUse {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) expr: ExprId,
+}
+
+/// How the names in a node are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Load,
+    Store,
+    Delete,
+    Parameter,
+    Annotation,
+    Pattern,
+}
+
+/// No number yet.
+const NONE: u32 = u32::MAX;
+
+/// A node whose children are being walked.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    kind: Kind,
+    mode: Mode,
+    scope: ScopeId,
+    conditional: bool,
+    start: u32,
+    end: u32,
+    /// How many operands there were before the node.
+    operands: u32,
+    /// By kind: the symbol of a name among the children, the number of the call, where a string's piece starts, whether
+    /// a `for` clause is the first.
+    mark: u32,
+    /// By kind: the scope that the node opens; for blocks the definition they are the body of.
+    inner: u32,
+}
+
+pub(super) struct Walk<'t> {
+    text: &'t str,
+    kinds: &'static Kinds,
+    broken: bool,
+    frames: Vec<Frame>,
+    operands: Vec<Operand>,
+    /// The operands of the node being left; kept to be used again.
+    children: Vec<Operand>,
+    /// The definitions around the current node.
+    enclosing: Vec<u32>,
+    /// The module of the `from` statement being walked.
+    module: Option<Module>,
+    /// The class of the method whose first parameter comes next.
+    receiver: Option<ScopeId>,
+    name_field: u16,
+    raw: Raw<'t>,
+}
+
+/// A dotted prefix longer than this is left out of the names of what it encloses.
+const LONGEST_PREFIX: usize = 256;
+
+pub(super) fn walk<'t>(tree: &tree_sitter::Tree, text: &'t str) -> Raw<'t> {
+    let root = tree.root_node();
+    let mut symbols = Symbols::default();
+    let paths = Paths::new(&mut symbols);
+    let mut walk = Walk {
+        text,
+        kinds: Kinds::get(),
+        broken: root.has_error(),
+        frames: Vec::with_capacity(64),
+        operands: Vec::with_capacity(64),
+        children: Vec::new(),
+        enclosing: Vec::new(),
+        module: None,
+        receiver: None,
+        name_field: root.language().field_id_for_name("name").map_or(0, std::num::NonZeroU16::get),
+        raw: Raw {
+            calls: Vec::new(),
+            uses: Vec::new(),
+            definitions: Vec::new(),
+            imports: Vec::new(),
+            comments: Vec::new(),
+            strings: Vec::new(),
+            errors: Vec::new(),
+            expressions: Expressions::default(),
+            scopes: Scopes::new(),
+            symbols,
+            paths,
+            stars: Vec::new(),
+            attributes: Vec::new(),
+        },
+    };
+    walk.run(root.walk());
+    walk.raw.scopes.settle();
+    walk.raw
+}
+
+impl<'t> Walk<'t> {
+    fn run(&mut self, mut cursor: TreeCursor<'_>) {
+        loop {
+            let node = cursor.node();
+            let kind = self.kinds.of(node.kind_id());
+            if kind == Kind::Token && !self.broken {
+                // Nothing inside.
+            } else if let Some(frame) = self.enter(kind, node) {
+                if cursor.goto_first_child() {
+                    self.frames.push(frame);
+                    continue;
+                }
+                self.leave(frame);
+            }
+            loop {
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+                if !cursor.goto_parent() {
+                    return;
+                }
+                if let Some(frame) = self.frames.pop() {
+                    self.leave(frame);
+                }
+            }
+        }
+    }
+
+    fn height(&self) -> u32 {
+        number(self.operands.len())
+    }
+
+    fn slice(&self, start: u32, end: u32) -> &'t str {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Takes in a node; a frame if its children are to be walked.
+    fn enter(&mut self, kind: Kind, node: Node<'_>) -> Option<Frame> {
+        let (start, end) = (number(node.start_byte()), number(node.end_byte()));
+        if self.broken {
+            self.note_error(kind, node, start, end);
+        }
+        let parent = self.frames.last().copied().unwrap_or(Frame {
+            kind: Kind::Token,
+            mode: Mode::Load,
+            scope: MODULE,
+            conditional: false,
+            start,
+            end,
+            operands: 0,
+            mark: NONE,
+            inner: NONE,
+        });
+        if parent.kind == Kind::Block && parent.inner != NONE {
+            self.note_statement(kind, parent.inner);
+        }
+        let push = |walk: &mut Self, value| {
+            walk.operands.push(Operand { start, end, value });
+            None
+        };
+        match kind {
+            Kind::Token | Kind::Pass => return None,
+            Kind::Comment => {
+                let text = self.slice(start, end);
+                let length = text.trim_end_matches('\r').len();
+                self.raw.comments.push(start as usize..start as usize + length);
+                return None;
+            }
+            Kind::Name => {
+                self.name(&parent, start, end);
+                return None;
+            }
+            Kind::Number => return push(self, Value::Number { negative: false }),
+            Kind::True => return push(self, Value::Bool(true)),
+            Kind::False => return push(self, Value::Bool(false)),
+            Kind::None => return push(self, Value::None),
+            Kind::Constant => return push(self, Value::Truth(true)),
+            Kind::String => {
+                let literal = self.slice(start, end);
+                let shape = literal::shape(literal);
+                if !(shape.format || self.broken && node.has_error()) {
+                    self.raw.strings.push(start as usize..end as usize);
+                    let value =
+                        if shape.bytes { Value::Truth(!literal::is_empty(literal)) } else { self.literal(start, end) };
+                    return push(self, value);
+                }
+            }
+            Kind::DottedName => {
+                self.dotted_name(&parent, start, end);
+                return None;
+            }
+            Kind::RelativeImport => {
+                self.relative_import(start, end);
+                return None;
+            }
+            Kind::Star => {
+                self.star_import(&parent, start, end);
+                return None;
+            }
+            _ => {}
+        }
+        let mut frame = Frame {
+            kind,
+            mode: child_mode(&parent, kind, self.height()),
+            scope: self.child_scope(&parent, kind),
+            conditional: parent.conditional
+                || matches!(kind, Kind::Conditional | Kind::For | Kind::Choice | Kind::Comprehension),
+            start,
+            end,
+            operands: self.height(),
+            mark: NONE,
+            inner: NONE,
+        };
+        if frame.mode == Mode::Parameter {
+            frame.inner = parent.inner;
+            self.claim_default(&parent);
+        }
+        match kind {
+            Kind::Function => self.open_function(&mut frame, &parent, node),
+            Kind::Class => self.open_class(&mut frame, &parent, node),
+            Kind::Lambda => {
+                frame.inner = self.open_scope(ScopeKind::Function, &frame);
+                self.receiver = None;
+            }
+            Kind::Comprehension => frame.inner = self.open_scope(ScopeKind::Comprehension, &frame),
+            Kind::ForIn if parent.kind == Kind::Comprehension => {
+                if let Some(comprehension) = self.frames.last_mut().filter(|frame| frame.mark == NONE) {
+                    comprehension.mark = 0;
+                    frame.mark = 0;
+                }
+            }
+            Kind::Parameters | Kind::LambdaParameters => frame.inner = parent.inner,
+            Kind::Block if matches!(parent.kind, Kind::Function | Kind::Class) => {
+                frame.inner = parent.mark;
+                frame.conditional = false;
+            }
+            Kind::Call | Kind::Print | Kind::Exec => {
+                frame.mark = number(self.raw.calls.len());
+                let callee = Operand { start, end, value: Value::Unknown };
+                self.raw.calls.push(RawCall { start, end, callee, arguments: List { first: 0, length: 0 } });
+            }
+            Kind::String => frame.mark = start,
+            Kind::Interpolation if parent.kind == Kind::String => {
+                if let Some(string) = self.frames.last_mut() {
+                    self.raw.strings.push(string.mark as usize..start as usize);
+                    string.mark = end;
+                    string.inner = 0;
+                }
+            }
+            Kind::Import | Kind::ImportFrom => self.module = None,
+            Kind::FutureImport => self.future_import(start),
+            _ => {}
+        }
+        Some(frame)
+    }
+
+    fn note_error(&mut self, kind: Kind, node: Node<'_>, start: u32, end: u32) {
+        if kind == Kind::Error {
+            self.raw.errors.push(start as usize..end as usize);
+        } else if node.is_missing() {
+            // What is missing has no length: the last thing before it stands for the place.
+            let before = self.slice(0, start).trim_end();
+            let last = before.char_indices().next_back().map_or(0, |(at, _)| at);
+            self.raw.errors.push(last..(start as usize).max(end as usize));
+        }
+    }
+
+    /// Whether a statement of a definition's body does something.
+    fn note_statement(&mut self, kind: Kind, definition: u32) {
+        // An expression statement is looked at when it is left.
+        if !matches!(kind, Kind::Token | Kind::Comment | Kind::Pass | Kind::ExpressionStatement) {
+            self.raw.definitions[definition as usize].does_something = true;
+        }
+    }
+
+    fn child_scope(&self, parent: &Frame, kind: Kind) -> ScopeId {
+        match parent.kind {
+            Kind::Function | Kind::Class if kind == Kind::Block => parent.inner,
+            Kind::Lambda if kind != Kind::LambdaParameters => parent.inner,
+            Kind::Comprehension => parent.inner,
+            // The first iterable of a comprehension is evaluated outside of it.
+            Kind::ForIn if parent.mark != NONE && self.height() > parent.operands => {
+                self.raw.scopes.parent(parent.scope)
+            }
+            _ => parent.scope,
+        }
+    }
+
+    fn open_scope(&mut self, kind: ScopeKind, frame: &Frame) -> ScopeId {
+        self.raw.scopes.open(kind, frame.scope).unwrap_or_else(|| {
+            self.raw.errors.push(frame.start as usize..frame.end as usize);
+            frame.scope
+        })
+    }
+
+    fn open_function(&mut self, frame: &mut Frame, parent: &Frame, node: Node<'_>) {
+        let in_class = self.raw.scopes.kind(frame.scope) == ScopeKind::Class;
+        frame.inner = self.open_scope(ScopeKind::Function, frame);
+        self.receiver = in_class.then_some(frame.scope);
+        let method = self
+            .enclosing
+            .last()
+            .is_some_and(|&definition| self.raw.definitions[definition as usize].kind == DefinitionKind::Class);
+        let kind = if method { DefinitionKind::Method } else { DefinitionKind::Function };
+        frame.mark = self.define(kind, frame, parent, node);
+    }
+
+    fn open_class(&mut self, frame: &mut Frame, parent: &Frame, node: Node<'_>) {
+        frame.inner = self.open_scope(ScopeKind::Class, frame);
+        frame.mark = self.define(DefinitionKind::Class, frame, parent, node);
+    }
+
+    /// Notes a definition; its number.
+    fn define(&mut self, kind: DefinitionKind, frame: &Frame, parent: &Frame, node: Node<'_>) -> u32 {
+        let name = node.child_by_field_id(self.name_field).map(|name| name.byte_range());
+        let name_span = name.unwrap_or(frame.start as usize..frame.start as usize);
+        let own = literal::identifier(self.text.get(name_span.clone()).unwrap_or_default());
+        let outer = self.enclosing.last().map(|&outer| self.raw.definitions[outer as usize].name.as_str());
+        let name = match outer {
+            Some(outer) if outer.len() <= LONGEST_PREFIX => format!("{outer}.{own}"),
+            _ => own.into_owned(),
+        };
+        let start = if parent.kind == Kind::Decorated { parent.start } else { frame.start };
+        self.raw.definitions.push(Definition {
+            kind,
+            name,
+            name_span,
+            span: start as usize..frame.end as usize,
+            depth: number(self.enclosing.len()),
+            does_something: false,
+        });
+        let definition = number(self.raw.definitions.len()) - 1;
+        self.enclosing.push(definition);
+        definition
+    }
+
+    /// The value of one string literal.
+    fn literal(&mut self, start: u32, end: u32) -> Value {
+        let literals = &mut self.raw.expressions.literals;
+        literals.push((start, end));
+        Value::Text(List { first: number(literals.len()) - 1, length: 1 })
+    }
+
+    /// Inside a parameter with a default, what follows the name is the default.
+    fn claim_default(&mut self, parent: &Frame) {
+        if parent.kind == Kind::DefaultParameter
+            && let Some(frame) = self.frames.last_mut().filter(|frame| frame.mark == NONE)
+        {
+            frame.mark = NONE - 1;
+        }
+    }
+
+    fn name(&mut self, parent: &Frame, start: u32, end: u32) {
+        let symbol = self.raw.symbols.intern(self.slice(start, end));
+        let mark = &mut self.frames.last_mut().expect("a name stands in a node").mark;
+        match parent.kind {
+            // Names of definitions are read when they are entered, keywords of patterns bind nothing.
+            Kind::Function | Kind::Class | Kind::KeywordPattern => return,
+            Kind::Attribute if self.operands.len() > parent.operands as usize => {
+                *mark = symbol.number();
+                return;
+            }
+            Kind::Argument | Kind::DefaultParameter if *mark == NONE => {
+                *mark = symbol.number();
+                return;
+            }
+            Kind::ImportAlias => {
+                self.import_alias(symbol);
+                return;
+            }
+            Kind::Global => return self.raw.scopes.declare_global(parent.scope, symbol),
+            Kind::Nonlocal => return self.raw.scopes.declare_nonlocal(parent.scope, symbol),
+            _ => {}
+        }
+        let scope = self.child_scope(parent, Kind::Name);
+        let value = match child_mode(parent, Kind::Name, self.height()) {
+            Mode::Load | Mode::Annotation => {
+                Value::Expr(self.raw.expressions.push(Expr::Name { symbol, scope, at: start }))
+            }
+            Mode::Store => Value::Target(symbol),
+            Mode::Delete => return self.bind(scope, symbol, Meant::Deleted, end, parent.conditional, [None, None]),
+            Mode::Parameter => {
+                let meant = self.receiver.take().map_or(Meant::Unknown, Meant::Receiver);
+                let scope = if parent.inner == NONE { scope } else { parent.inner };
+                return self.bind(scope, symbol, meant, start, false, [None, None]);
+            }
+            Mode::Pattern => {
+                if self.raw.symbols.text(symbol) != "_" {
+                    self.bind_target(symbol, parent, end);
+                }
+                return;
+            }
+        };
+        self.operands.push(Operand { start, end, value });
+    }
+
+    fn bind_target(&mut self, symbol: Symbol, frame: &Frame, at: u32) {
+        let scope = self.raw.scopes.binding_scope(frame.scope);
+        self.bind(scope, symbol, Meant::Unknown, at, frame.conditional, [None, None]);
+    }
+
+    fn bind(
+        &mut self,
+        scope: ScopeId,
+        symbol: Symbol,
+        meant: Meant,
+        at: u32,
+        conditional: bool,
+        parts: [Option<(u32, u32)>; 2],
+    ) {
+        self.raw.scopes.bind(scope, symbol, Binding { meant, at, conditional, parts });
+    }
+}
+
+/// How the names of a child are meant.
+fn child_mode(parent: &Frame, kind: Kind, height: u32) -> Mode {
+    match parent.kind {
+        Kind::Assignment | Kind::Augmented | Kind::For | Kind::ForIn | Kind::Named => {
+            if height == parent.operands && !matches!(kind, Kind::Block | Kind::Type) {
+                Mode::Store
+            } else {
+                Mode::Load
+            }
+        }
+        Kind::AsTarget => Mode::Store,
+        Kind::Delete => Mode::Delete,
+        Kind::Parameters | Kind::LambdaParameters | Kind::TypedParameter => Mode::Parameter,
+        Kind::DefaultParameter if parent.mark == NONE => Mode::Parameter,
+        Kind::Type | Kind::TypeParameters => Mode::Annotation,
+        Kind::Case | Kind::ClassPattern | Kind::KeywordPattern | Kind::SplatPattern => Mode::Pattern,
+        Kind::Display | Kind::Splat | Kind::Parenthesized => parent.mode,
+        Kind::Subscript if parent.mode == Mode::Annotation => Mode::Annotation,
+        Kind::As | Kind::Statement if parent.mode == Mode::Pattern => Mode::Pattern,
+        _ => Mode::Load,
+    }
+}
