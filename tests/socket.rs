@@ -288,7 +288,10 @@ fn a_stale_server_is_not_believed() {
 
 #[test]
 fn ping_is_a_frame_of_json() {
-    assert_eq!(Request::Ping.to_frame().unwrap(), [&[0, 0, 0, 20], &br#"{"v":1,"op":"ping"}"#[..]].concat()[..].to_vec());
+    assert_eq!(
+        Request::Ping.to_frame().unwrap(),
+        [&[0, 0, 0, 20], &br#"{"v":1,"op":"ping"}"#[..]].concat()[..].to_vec()
+    );
 }
 
 /// An editor: the real server spoken to over stdio.

@@ -246,7 +246,8 @@ impl Client {
                 Err(error) => panic!("no such message ({error}) after {:#?}", self.seen),
             };
             if self.answers && message.get("method").is_some() && message.get("id").is_some() {
-                let result = if message["method"] == "window/showDocument" { json!({"success": true}) } else { Value::Null };
+                let result =
+                    if message["method"] == "window/showDocument" { json!({"success": true}) } else { Value::Null };
                 self.write(&frame(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result})));
             }
             self.seen.push(message.clone());
