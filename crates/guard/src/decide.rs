@@ -119,7 +119,8 @@ impl Guards<'_> {
     fn begin(&self, admitted: &Admitted, session: Option<&mut Session>) {
         let (Some(session), Some(state)) = (session, &admitted.state) else { return };
         for root in roots::enclosing(&paths::resolve(&self.surroundings.cwd)) {
-            let checkouts = std::iter::once(root.path.clone()).chain(roots::main_checkout(&root.path));
+            let main = roots::main_checkout(&root.path).map(|main| paths::resolve(&main));
+            let checkouts = std::iter::once(root.path).chain(main);
             for checkout in checkouts {
                 self.record(session, &Place::of_project(&checkout));
                 let _ = see_config(session, &checkout);
