@@ -11,7 +11,6 @@ pub mod rulebooks;
 mod session;
 #[cfg(unix)]
 pub mod socket;
-mod stack;
 mod text;
 
 use std::ffi::OsString;

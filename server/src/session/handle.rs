@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use guard::stack::{Spelled, Surroundings, stack};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
-use crate::rulebooks::Shelved;
+use crate::rulebooks::{Shelved, is_rulebook};
 use crate::session::Session;
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
@@ -16,7 +17,6 @@ use crate::session::editor::{Level, Place, Target};
 use crate::session::event::{Event, Judged};
 use crate::session::snapshot::Snapshot;
 use crate::session::watch::{Watcher, is_of_head, is_of_rules};
-use crate::stack;
 use crate::text::Text;
 
 impl Session {
@@ -128,10 +128,10 @@ impl Session {
     }
 
     fn save(&mut self, key: &str) {
+        let user = self.user_folder().map(Path::to_path_buf);
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
-        let folders = self.engine.folders.as_ref();
-        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
+        if document.path.as_deref().is_some_and(|path| is_rulebook(path, user.as_deref())) {
             self.engine.rulebooks.forget();
             self.judge_all_anew();
         } else {
@@ -140,14 +140,14 @@ impl Session {
     }
 
     fn close(&mut self, key: &str) {
+        let user = self.user_folder().map(Path::to_path_buf);
         self.schedule.forget(key);
         let Some(document) = self.documents.remove(key) else { return };
         for waiting in document.waiting {
             let _ = waiting.send(None);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
-        let folders = self.engine.folders.as_ref();
-        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
+        if document.path.as_deref().is_some_and(|path| is_rulebook(path, user.as_deref())) {
             self.survey();
         }
     }
@@ -321,7 +321,7 @@ impl Session {
         }
         let diagnostics = match found {
             Some(found) => {
-                document.before = Some(found.before);
+                document.before = found.before;
                 found.diagnostics
             }
             None => vec![could_not_judge(&document.text)],
@@ -343,8 +343,11 @@ impl Session {
         let engine = self.engine.clone();
         let roots = self.workspaces.to_paths();
         self.work(move || {
-            for root in roots {
-                stack::held(&engine.rulebooks, &root.join("any"), engine.folders.as_ref());
+            let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
+            let surroundings = Surroundings::default();
+            let holding = |root: &PathBuf| stack(&Spelled::new(root.join("any")), &surroundings, user).holdings;
+            for holding in roots.iter().flat_map(holding) {
+                let _ = engine.rulebooks.at(&holding.place);
             }
             Event::Surveyed
         });
