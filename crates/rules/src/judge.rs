@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use syntax::{Facts, Language};
+use syntax::{Facts, Language, Limits, Tree};
 
-use crate::{Change, Rulebook, Verdict};
+use crate::case::{Case, Report};
+use crate::checks::{calls, definitions, imports, text};
+use crate::glob::Steps;
+use crate::rulebook::{OnDelete, Rule};
+use crate::verdict::{Check, Unchecked};
+use crate::{Change, Rulebook, Verdict, Work, paths};
 
 /// Where facts of a text come from: parsed now, or from a cache.
 pub trait FactSource {
@@ -15,13 +20,14 @@ pub trait FactSource {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String>;
 }
 
-/// Parses at each request.
+/// Parses at each request, within the same limits everywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParseNow;
 
 impl FactSource for ParseNow {
-    fn facts(&self, _language: Language, _text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        Ok(Arc::default())
+    fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
+        let tree = Tree::parse(language, text, &Limits::default()).map_err(|stop| stop.to_string())?;
+        Ok(Arc::new(tree.facts(text)))
     }
 }
 
@@ -29,11 +35,118 @@ impl FactSource for ParseNow {
 pub struct Judge<'a> {
     /// Facts of texts.
     pub facts: &'a dyn FactSource,
+    /// How paths are compared.
+    pub case: paths::Case,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    /// A judge for a file system that tells upper from lower case.
+    pub fn new(facts: &'a dyn FactSource) -> Judge<'a> {
+        Judge { facts, case: paths::Case::Exact }
+    }
+
     /// Judges one change against one rulebook.
-    pub fn judge(&self, _book: &Rulebook, _change: &Change) -> Verdict {
-        Verdict::default()
+    pub fn judge(&self, book: &Rulebook, change: &Change) -> Verdict {
+        self.judge_counting(book, change, &mut Work::default())
+    }
+
+    /// As [`Judge::judge`], adding what it cost to `work`.
+    pub fn judge_counting(&self, book: &Rulebook, change: &Change, work: &mut Work) -> Verdict {
+        let mut verdict = Verdict::default();
+        if let Some(why) = book.unusable() {
+            verdict.unchecked.push(Unchecked { rule: None, check: Check::Load, why });
+            return verdict;
+        }
+        let Selection { rules, usable, in_doubt } = self.select(book, change);
+        let mut case = Case::new(change, self.facts, usable, work);
+        for index in rules {
+            let mut report = Report { rule: &book.rules[index], index, verdict: &mut verdict };
+            if in_doubt {
+                report.unchecked(Check::Load, "the globs of the rulebook take too long to match this path".into());
+            } else if let Some(why) = book.disabled(index) {
+                report.unchecked(Check::Load, why);
+            } else {
+                judge_rule(&mut case, &mut report);
+            }
+        }
+        verdict
+    }
+
+    /// Whether judging needs neither a regex nor a parse: no literal of the rules that apply occurs.
+    pub fn is_cheap(&self, book: &Rulebook, change: &Change) -> bool {
+        let usable = self.select(book, change).usable;
+        let mut work = Work::default();
+        let mut case = Case::new(change, self.facts, usable.clone(), &mut work);
+        change.deleted || usable.into_iter().all(|rule| is_cheap(&mut case, rule))
+    }
+
+    /// The rules that are about the file.
+    pub(crate) fn select<'b>(&self, book: &'b Rulebook, change: &Change) -> Selection<'b> {
+        let mut steps = Steps::default();
+        let rules: Vec<usize> = (0..book.rules.len())
+            .filter(|index| self.may_apply(&book.rules[*index], change, &mut steps) || steps.exhausted())
+            .collect();
+        let in_doubt = steps.exhausted();
+        let is_usable = |index: &&usize| !in_doubt && book.disabled(**index).is_none();
+        let usable = rules.iter().filter(is_usable).map(|index| &book.rules[*index]).collect();
+        Selection { rules, usable, in_doubt }
+    }
+
+    /// Whether a rule is about the file, as far as its `paths` can be read.
+    fn may_apply(&self, rule: &Rule, change: &Change, steps: &mut Steps) -> bool {
+        rule.paths.as_ref().is_none_or(|paths| paths.apply(&change.names, self.case, steps))
+    }
+}
+
+/// What of a rulebook is about one file.
+pub(crate) struct Selection<'b> {
+    pub rules: Vec<usize>,
+    /// Those of them that are not disabled.
+    pub usable: Vec<&'b Rule>,
+    /// Matching the globs took too long: any rule may be about the file.
+    pub in_doubt: bool,
+}
+
+fn is_cheap(case: &mut Case, rule: &Rule) -> bool {
+    let change = case.change;
+    let checks = &rule.checks;
+    let when = checks.when.iter().filter(|_| checks.question.is_some());
+    let names = checks.forbid_calls.iter().map(|spec| &spec.name).chain(&checks.forbid_imports);
+    let is_text_cheap = !checks.forbid.iter().chain(when).any(|pattern| case.may_occur(pattern))
+        && !checks.require.iter().any(|pattern| change.result_known() && pattern.may_occur(&change.text));
+    let is_named = (!checks.forbid_calls.is_empty() || !checks.forbid_imports.is_empty())
+        && !change.added.is_empty()
+        && case.may_name(names);
+    let needs_facts = is_named || (!checks.require_def.is_empty() && change.result_known());
+    is_text_cheap && !(needs_facts && case.language().is_some())
+}
+
+fn judge_rule(case: &mut Case, report: &mut Report) {
+    let rule = report.rule;
+    if rule.checks.is_empty() {
+        report.stated(Check::AnyChange, 0, 0, None, text::ANY_CHANGE.into());
+    } else if case.change.deleted {
+        if rule.on_delete == OnDelete::Judge {
+            deleted(report);
+        }
+    } else {
+        text::forbid(case, report);
+        calls::check(case, report);
+        imports::check(case, report);
+        text::require(case, report);
+        definitions::check(case, report);
+        text::question(case, report);
+    }
+}
+
+/// A deleted file has nothing of what is required.
+fn deleted(report: &mut Report) {
+    let rule = report.rule;
+    for (item, pattern) in rule.checks.require.iter().enumerate() {
+        let what = format!("a deleted file does not match `{}`", pattern.source());
+        report.stated(Check::Require, item, 0, None, what);
+    }
+    for (item, name) in rule.checks.require_def.iter().enumerate() {
+        report.stated(Check::RequireDef, item, 0, None, text::without_definition(name));
     }
 }

@@ -4,13 +4,37 @@
 //! are read by whoever calls.
 
 pub mod change;
-pub mod verdict;
-
-pub use change::{AddedLine, Change, Counting};
-pub use verdict::{Check, Effect, Finding, Unchecked, Verdict};
-
+pub mod claims;
+pub mod forest;
+pub mod glob;
 pub mod judge;
+pub mod paths;
+pub mod plain;
+pub mod reason;
 pub mod rulebook;
+pub mod verdict;
+pub mod work;
 
+mod candidates;
+mod case;
+mod checks;
+mod diff;
+mod document;
+mod excerpt;
+mod ids;
+mod names;
+mod needles;
+mod notebook;
+mod pattern;
+mod reading;
+mod signatures;
+mod specs;
+
+pub use change::{AddedLine, Cell, Change, Counting};
+pub use claims::Claim;
+pub use forest::Forest;
 pub use judge::{FactSource, Judge, ParseNow};
+pub use paths::Case;
 pub use rulebook::{Format, Problem, Rule, Rulebook, Severity};
+pub use verdict::{Check, Effect, Finding, Unchecked, Verdict};
+pub use work::Work;

@@ -38,6 +38,30 @@ pub enum Check {
     Instructions,
 }
 
+impl Check {
+    const NAMES: [(Check, &str); 9] = [
+        (Check::Load, "load"),
+        (Check::Forbid, "forbid"),
+        (Check::ForbidCalls, "forbid_calls"),
+        (Check::ForbidImports, "forbid_imports"),
+        (Check::Require, "require"),
+        (Check::RequireDef, "require_def"),
+        (Check::AnyChange, "any_change"),
+        (Check::Question, "question"),
+        (Check::Instructions, "instructions"),
+    ];
+
+    /// Its name in records, on the socket and in machine-readable output.
+    pub fn name(self) -> &'static str {
+        Check::NAMES.iter().find(|(check, _)| *check == self).map_or("", |(_, name)| name)
+    }
+
+    /// The check of this name.
+    pub fn from_name(name: &str) -> Option<Check> {
+        Check::NAMES.iter().find(|(_, known)| *known == name).map(|(check, _)| *check)
+    }
+}
+
 /// One place where a rule objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

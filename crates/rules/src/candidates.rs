@@ -1,0 +1,147 @@
+//! The literal pass: which patterns and which names of the rules that apply may be in a change at all.
+//!
+//! One pass over the text for all rules together, before anything is compiled or parsed. It only rules out: what it
+//! leaves is for the checks to decide.
+
+use std::collections::HashSet;
+
+use aho_corasick::AhoCorasick;
+
+use crate::names::NameGlob;
+use crate::pattern::Pattern;
+
+/// From this much text on, patterns are looked for all at once: building what does that costs more than it saves before.
+const AT_ONCE: usize = 64 << 10;
+
+/// Words by which a name is looked up at run time, so that it need not stand in the text as it is.
+const DYNAMIC: [&str; 11] = [
+    "getattr",
+    "__import__",
+    "import_module",
+    "importlib",
+    "__dict__",
+    "__builtins__",
+    "vars",
+    "globals",
+    "locals",
+    "modules",
+    "attrgetter",
+];
+
+/// The patterns, by where they stand in their rulebook, that may match somewhere in `text`; none where it is cheaper to
+/// ask each of them.
+pub(crate) fn patterns(text: &str, patterns: &[&Pattern]) -> Option<HashSet<usize>> {
+    if text.len() < AT_ONCE {
+        return None;
+    }
+    let mut present = HashSet::new();
+    let (mut needles, mut owners) = (Vec::new(), Vec::new());
+    for pattern in patterns {
+        match pattern.needles() {
+            Some(texts) => {
+                for needle in texts {
+                    needles.push(needle);
+                    owners.push(pattern.span.start);
+                }
+            }
+            None => {
+                present.insert(pattern.span.start);
+            }
+        }
+    }
+    let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&needles).ok()?;
+    let most = present.len() + owners.iter().collect::<HashSet<_>>().len();
+    for found in searcher.find_overlapping_iter(text) {
+        if present.insert(owners[found.pattern().as_usize()]) && present.len() == most {
+            break;
+        }
+    }
+    Some(present)
+}
+
+/// The words of a text that names of rules, and look-ups at run time, are recognised by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    present: HashSet<Box<str>>,
+    is_dynamic: bool,
+}
+
+impl Words {
+    /// Looks through `text` once for the words of all `names`.
+    pub fn of<'n>(text: &str, names: impl IntoIterator<Item = &'n NameGlob>) -> Words {
+        let wanted: HashSet<&str> = names.into_iter().filter_map(NameGlob::word).chain(DYNAMIC).collect();
+        // For each first byte, the lengths that a wanted word of it has.
+        let mut lengths = [0_u64; 256];
+        for word in &wanted {
+            if let Some(first) = word.bytes().next() {
+                lengths[usize::from(first)] |= 1 << word.len().min(63);
+            }
+        }
+        let mut words = Words::default();
+        for word in words_of(text) {
+            let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
+            if is_candidate && wanted.contains(word) && !words.present.contains(word) {
+                words.is_dynamic |= DYNAMIC.contains(&word);
+                words.present.insert(word.into());
+            }
+        }
+        words
+    }
+
+    /// Whether one of these names may be meant somewhere in the text. They are among those looked for.
+    pub fn may_name<'n>(&self, names: impl IntoIterator<Item = &'n NameGlob>) -> bool {
+        let may_be_meant = |name: &NameGlob| name.word().is_none_or(|word| self.present.contains(word));
+        self.is_dynamic || names.into_iter().any(may_be_meant)
+    }
+}
+
+/// The runs of letters, digits and underscores, everything outside of ASCII counted among them.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + bytes[at..].iter().position(is_part)?;
+        let end = bytes[start..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| start + length);
+        at = end;
+        Some(&text[start..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Against;
+
+    #[test]
+    fn words_are_whole() {
+        for (text, expected) in [
+            ("eval(x)", true),
+            ("evaluate(x)", false),
+            ("_eval eval_", false),
+            ("medieval, eval", true),
+            ("x = 'eval'", true),
+            ("", false),
+            ("getattr(os, x)", true),
+            ("évaleval", false),
+        ] {
+            let name = NameGlob::new("*.eval").unwrap();
+            assert_eq!(Words::of(text, [&name]).may_name([&name]), expected, "{text}");
+        }
+        let any = NameGlob::new("*").unwrap();
+        assert!(Words::of("", [&any]).may_name([&any]));
+    }
+
+    #[test]
+    fn many_patterns_are_looked_for_at_once() {
+        let sources = ["TODO", "(?i)fixme", "x?", "absent", "[0-9]{3}-secret"];
+        let all: Vec<Pattern> =
+            sources.iter().enumerate().map(|(at, source)| Pattern::new(source, at..at, Against::Line)).collect();
+        let refs: Vec<&Pattern> = all.iter().collect();
+        let text = format!("{}FixMe TODO{}", "-".repeat(AT_ONCE), "-".repeat(10));
+        let mut present: Vec<usize> = patterns(&text, &refs).unwrap().into_iter().collect();
+        present.sort_unstable();
+        assert_eq!(present, [0, 1, 2]);
+        assert_eq!(patterns("short", &refs), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! Which lines of a text are new against an older one.
+//!
+//! Deterministic and bounded: lines without a counterpart are set aside first (which changes no longest common
+//! subsequence), what remains goes to Myers' algorithm, exact for up to [`FARTHEST`] differences and continued from the
+//! farthest point reached beyond. No clock; time is linear in the number of lines, never quadratic.
+#![expect(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "coordinates of a text's lines fit, and are checked"
+)]
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use syntax::Span;
+use syntax::lines::lines;
+
+/// Differences looked for in one go; work is at most this many steps for each line.
+const FARTHEST: usize = 256;
+
+/// The lines of `after` that are not in `before` at their place, by index from 0, with their ranges. Line ends are no
+/// part of a line.
+pub fn added(before: &str, after: &str) -> Vec<(usize, Span)> {
+    let spans: Vec<Span> = lines(after).map(|line| line.span).collect();
+    let old = lines(before).map(|line| &before[line.span]);
+    let is_new = added_among(old, spans.iter().map(|span| &after[span.clone()]));
+    spans.into_iter().enumerate().filter(|(index, _)| is_new[*index]).collect()
+}
+
+/// For each of `after`, whether it is not in `before` at its place.
+pub fn added_among<T: Eq + Hash>(before: impl Iterator<Item = T>, after: impl Iterator<Item = T>) -> Vec<bool> {
+    let mut numbers: HashMap<T, u32> = HashMap::new();
+    let mut number = |item| {
+        let next = numbers.len() as u32;
+        *numbers.entry(item).or_insert(next)
+    };
+    let old: Vec<u32> = before.map(&mut number).collect();
+    let new: Vec<u32> = after.map(&mut number).collect();
+    is_new(&old, &new, numbers.len())
+}
+
+fn is_new(old: &[u32], new: &[u32], kinds: usize) -> Vec<bool> {
+    let mut is_new = vec![true; new.len()];
+    let start = old.iter().zip(new).take_while(|(left, right)| left == right).count();
+    let (old, rest) = (&old[start..], &new[start..]);
+    let end = old.iter().rev().zip(rest.iter().rev()).take_while(|(left, right)| left == right).count();
+    let (old, rest) = (&old[..old.len() - end], &rest[..rest.len() - end]);
+    is_new[..start].fill(false);
+    let until = new.len() - end;
+    is_new[until..].fill(false);
+
+    let (mut in_old, mut in_new) = (vec![false; kinds], vec![false; kinds]);
+    for kind in old {
+        in_old[*kind as usize] = true;
+    }
+    for kind in rest {
+        in_new[*kind as usize] = true;
+    }
+    let left: Vec<u32> = old.iter().filter(|kind| in_new[**kind as usize]).copied().collect();
+    let places: Vec<usize> = (0..rest.len()).filter(|index| in_old[rest[*index] as usize]).collect();
+    let right: Vec<u32> = places.iter().map(|index| rest[*index]).collect();
+    keep_common(&left, &right, |index| is_new[start + places[index]] = false);
+    is_new
+}
+
+/// Calls `keep` with each index of `new` that is part of a common subsequence.
+fn keep_common(old: &[u32], new: &[u32], mut keep: impl FnMut(usize)) {
+    let (mut x, mut y) = (0, 0);
+    while x < old.len() && y < new.len() {
+        let graph = EditGraph { old: &old[x..], new: &new[y..] };
+        let walked = graph.walk();
+        for index in walked.common {
+            keep(y + index);
+        }
+        x += walked.x;
+        y += walked.y;
+    }
+}
+
+/// Myers' edit graph: right deletes a line of `old`, down inserts one of `new`, diagonally both go on.
+struct EditGraph<'a> {
+    old: &'a [u32],
+    new: &'a [u32],
+}
+
+struct Walked {
+    /// Indices of `new` that are common, last first.
+    common: Vec<usize>,
+    /// The point reached, never the start.
+    x: usize,
+    y: usize,
+}
+
+/// The farthest x on each diagonal (x - y), from `-FARTHEST - 1`.
+type Reach = [isize; 2 * FARTHEST + 3];
+const UNREACHED: isize = isize::MIN / 2;
+
+fn slot(diagonal: isize) -> usize {
+    (diagonal + FARTHEST as isize + 1) as usize
+}
+
+impl EditGraph<'_> {
+    /// Walks to the end, or to the farthest point within [`FARTHEST`] differences.
+    fn walk(&self) -> Walked {
+        let mut reach: Reach = [UNREACHED; 2 * FARTHEST + 3];
+        let mut history: Vec<Reach> = Vec::new();
+        let mut best = (0, 0);
+        for differences in 0..=FARTHEST as isize {
+            history.push(reach);
+            for diagonal in (-differences..=differences).step_by(2) {
+                let entered = if differences == 0 { Some(0) } else { self.enter(&reach, diagonal).map(|(x, _)| x) };
+                let x = entered.map_or(UNREACHED, |x| x + self.common_from(x, x - diagonal));
+                reach[slot(diagonal)] = x;
+                if x >= 0 && 2 * x - diagonal > 2 * best.0 - best.1 {
+                    best = (x, diagonal);
+                }
+            }
+            if best.0 == self.old.len() as isize && best.0 - best.1 == self.new.len() as isize {
+                break;
+            }
+        }
+        self.way_to(best, &history)
+    }
+
+    /// Where the walk enters a diagonal from its neighbours, and from which: a deletion where both reach as far.
+    fn enter(&self, reach: &Reach, diagonal: isize) -> Option<(isize, isize)> {
+        let fits = |x: isize| {
+            (0..=self.old.len() as isize).contains(&x) && (0..=self.new.len() as isize).contains(&(x - diagonal))
+        };
+        let down = Some((reach[slot(diagonal + 1)], diagonal + 1)).filter(|(x, _)| fits(*x));
+        let right = Some((reach[slot(diagonal - 1)] + 1, diagonal - 1)).filter(|(x, _)| fits(*x));
+        match (down, right) {
+            (Some(down), Some(right)) if down.0 > right.0 => Some(down),
+            (down, right) => right.or(down),
+        }
+    }
+
+    fn common_from(&self, x: isize, y: isize) -> isize {
+        let (old, new) = (&self.old[x as usize..], &self.new[y as usize..]);
+        old.iter().zip(new).take_while(|(left, right)| left == right).count() as isize
+    }
+
+    fn way_to(&self, (x, diagonal): (isize, isize), history: &[Reach]) -> Walked {
+        let mut walked = Walked { common: Vec::new(), x: x as usize, y: (x - diagonal) as usize };
+        let (mut x, mut diagonal) = (x, diagonal);
+        // The best point was reached in the first round that holds its diagonal that far.
+        let rounds =
+            history.iter().skip(1).position(|reach| reach[slot(diagonal)] == x).map_or(history.len(), |it| it + 1);
+        for reach in history[..rounds].iter().rev() {
+            let (start, from) = self.enter(reach, diagonal).unwrap_or((0, 0));
+            walked.common.extend((start..x).rev().map(|x| (x - diagonal) as usize));
+            x = if from > diagonal { start } else { start - 1 };
+            diagonal = from;
+        }
+        walked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers(before: &str, after: &str) -> Vec<usize> {
+        added(before, after).into_iter().map(|(index, _)| index + 1).collect()
+    }
+
+    #[test]
+    fn added_lines() {
+        for (before, after, expected) in [
+            ("", "", vec![]),
+            ("", "a\nb\n", vec![1, 2]),
+            ("a\nb\n", "a\nb\n", vec![]),
+            ("one\ntwo\nthree\n", "one\ntwo TODO\nthree\n", vec![2]),
+            ("bad\none\ntwo\n", "one\ntwo\nbad\n", vec![3]),
+            ("x\nbad\ny\n", "x\n  bad\ny\n", vec![2]),
+            ("x\n", "x\nx\n", vec![2]),
+            ("a\nb\nc\n", "a\r\nb\r\nc\r\n", vec![]),
+            ("a\nb", "a\nb\n", vec![]),
+            ("a\rb\rc", "a\nb\nX\nc", vec![3]),
+            ("a\nb\nc\n", "b\n", vec![]),
+            ("ba\nd\n", "bad\n", vec![1]),
+            ("x\ny\nx\n", "bad\ny\nbad\n", vec![1, 3]),
+            ("}\n}\n}\n", "}\n\n}\n\n}\n\n", vec![2, 4, 6]),
+        ] {
+            assert_eq!(numbers(before, after), expected, "{before:?} -> {after:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_between_repeated_lines() {
+        let before = "}\n".repeat(1000);
+        let after = "}\n\n".repeat(1000);
+        assert_eq!(numbers(&before, &after), (1..=1000).map(|line| line * 2).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn hostile_texts_end() {
+        let forth: String = (0..30_000).flat_map(|line| [line.to_string(), "\n".into()]).collect();
+        let back: String = (0..30_000).rev().flat_map(|line| [line.to_string(), "\n".into()]).collect();
+        assert!(numbers(&forth, &back).len() >= 29_999);
+        let two =
+            |step: usize| (0..20_000).map(|line| if line * step % 7 < 3 { "a\n" } else { "b\n" }).collect::<String>();
+        assert!(!numbers(&two(1), &two(3)).is_empty());
+    }
+
+    fn longest_common(old: &[u8], new: &[u8]) -> usize {
+        let mut row = vec![0; new.len() + 1];
+        for one in old {
+            let mut diagonal = 0;
+            for (index, other) in new.iter().enumerate() {
+                let best = if one == other { diagonal + 1 } else { row[index + 1].max(row[index]) };
+                diagonal = std::mem::replace(&mut row[index + 1], best);
+            }
+        }
+        row[new.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_added_was_there_in_order(before in "[abc\n]{0,60}", after in "[abc\n]{0,60}") {
+            let added: Vec<usize> = added(&before, &after).into_iter().map(|(index, _)| index).collect();
+            let old: Vec<_> = lines(&before).map(|line| &before[line.span]).collect();
+            let kept = lines(&after).enumerate().filter(|(index, _)| !added.contains(index)).map(|(_, line)| &after[line.span]);
+            let mut rest = old.iter();
+            for line in kept {
+                prop_assert!(rest.any(|old| *old == line), "{line:?} is not in what is left of the old text");
+            }
+        }
+
+        #[test]
+        fn few_differences_are_the_fewest(before in "[abc]{0,14}", after in "[abc]{0,14}") {
+            let line_by_line = |text: &str| text.chars().flat_map(|it| [it, '\n']).collect::<String>();
+            let added = added(&line_by_line(&before), &line_by_line(&after)).len();
+            prop_assert_eq!(after.len() - added, longest_common(before.as_bytes(), after.as_bytes()));
+        }
+
+        #[test]
+        fn nothing_changes_nothing(text in "[ab\r\n]{0,60}") {
+            prop_assert!(added(&text, &text).is_empty());
+        }
+    }
+}
