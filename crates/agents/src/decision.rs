@@ -29,4 +29,14 @@ impl Decision {
     pub fn silent() -> Decision {
         Decision { permission: Permission::Silent, reason: String::new(), context: Vec::new() }
     }
+
+    /// A person decides, for this reason.
+    pub fn ask(reason: impl Into<String>) -> Decision {
+        Decision { permission: Permission::Ask, reason: reason.into(), context: Vec::new() }
+    }
+
+    /// Refused, for this reason.
+    pub fn deny(reason: impl Into<String>) -> Decision {
+        Decision { permission: Permission::Deny, reason: reason.into(), context: Vec::new() }
+    }
 }

@@ -11,6 +11,28 @@ pub enum Dialect {
     Codex,
 }
 
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Dialect; 2] = [Dialect::Claude, Dialect::Codex];
+
+    /// The name that `--agent` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Claude => "claude",
+            Dialect::Codex => "codex",
+        }
+    }
+
+    /// The dialect that `--agent` names.
+    pub fn named(name: &str) -> Option<Dialect> {
+        match name {
+            "claude" | "claude-code" => Some(Dialect::Claude),
+            "codex" => Some(Dialect::Codex),
+            _ => None,
+        }
+    }
+}
+
 /// What happened or is about to happen. An agent's own names map onto these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are Claude Code's own event names")]
@@ -31,6 +53,37 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    const NAMED: [(&'static str, EventKind); 11] = [
+        ("PreToolUse", EventKind::PreToolUse),
+        ("PostToolUse", EventKind::PostToolUse),
+        ("PostToolUseFailure", EventKind::PostToolUseFailure),
+        ("UserPromptSubmit", EventKind::UserPromptSubmit),
+        ("SessionStart", EventKind::SessionStart),
+        ("SessionEnd", EventKind::SessionEnd),
+        ("Stop", EventKind::Stop),
+        ("SubagentStop", EventKind::SubagentStop),
+        ("PreCompact", EventKind::PreCompact),
+        ("Notification", EventKind::Notification),
+        ("PermissionRequest", EventKind::PermissionRequest),
+    ];
+
+    /// The kind an event's name stands for; the first letter may be small.
+    pub fn named(name: &str) -> EventKind {
+        let same = |known: &str| {
+            name.len() == known.len() && name[1..] == known[1..] && name[..1].eq_ignore_ascii_case(&known[..1])
+        };
+        let known = name.is_ascii() && !name.is_empty();
+        EventKind::NAMED
+            .iter()
+            .find(|(known_name, _)| known && same(known_name))
+            .map_or(EventKind::Other, |(_, kind)| *kind)
+    }
+
+    /// The name that answers carry when the agent gave none; empty for [`EventKind::Other`].
+    pub fn name(self) -> &'static str {
+        EventKind::NAMED.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
     /// Whether a decision on a tool call is due.
     pub fn decides(self) -> bool {
         matches!(self, EventKind::PreToolUse | EventKind::PermissionRequest)
@@ -52,6 +105,28 @@ pub enum PermissionMode {
 }
 
 impl PermissionMode {
+    const NAMED: [(&'static str, PermissionMode); 6] = [
+        ("default", PermissionMode::Default),
+        ("acceptEdits", PermissionMode::AcceptEdits),
+        ("plan", PermissionMode::Plan),
+        ("bypassPermissions", PermissionMode::BypassPermissions),
+        ("dontAsk", PermissionMode::DontAsk),
+        ("auto", PermissionMode::Auto),
+    ];
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> PermissionMode {
+        PermissionMode::NAMED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or(PermissionMode::Unknown, |(_, mode)| *mode)
+    }
+
+    /// The agents' own name of the mode; none for [`PermissionMode::Unknown`].
+    pub fn name(self) -> Option<&'static str> {
+        PermissionMode::NAMED.iter().find(|(_, mode)| *mode == self).map(|(name, _)| *name)
+    }
+
     /// Nobody is there to answer an ask (S17).
     pub fn unattended(self) -> bool {
         matches!(self, PermissionMode::BypassPermissions | PermissionMode::Auto | PermissionMode::DontAsk)
@@ -77,8 +152,32 @@ pub struct Event {
     pub mode: PermissionMode,
     /// The agent's own name of the tool; empty where the event has none.
     pub tool: String,
+    /// The agent's id of the call, for the record; untrusted text.
+    pub call_id: Option<String>,
     /// The call, where the event has one. `Err` says in one line why a guarded tool's input could not be read.
     pub call: Option<Result<ToolCall, String>>,
+    /// At a stop: the agent is already going on because a hook blocked the stop before.
+    pub stop_active: bool,
+}
+
+impl Event {
+    /// What an answer to this event needs to know of it.
+    pub fn head(&self) -> Head<'_> {
+        Head { dialect: self.dialect, kind: self.kind, name: &self.name, mode: self.mode }
+    }
+}
+
+/// What an answer needs to know of the event it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// Who is answered.
+    pub dialect: Dialect,
+    /// What happened.
+    pub kind: EventKind,
+    /// The agent's own name of the event; empty stands for the name of `kind`.
+    pub name: &'a str,
+    /// Who is asked.
+    pub mode: PermissionMode,
 }
 
 /// One tool call in canonical terms. Paths are as the agent wrote them.
@@ -116,7 +215,7 @@ pub enum ToolCall {
     Notebook(NotebookEdit),
     /// Runs a command: a shell text, or an argument vector that no shell sees.
     Shell {
-        /// The text; an argument vector is given quoted.
+        /// The text; an argument vector is given quoted, except that of `sh -c TEXT`, which is given as TEXT.
         command: String,
     },
     /// A tool of an MCP server.
@@ -165,4 +264,31 @@ pub enum NotebookMode {
     Replace,
     Insert,
     Delete,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_map_both_ways() {
+        for (name, kind) in EventKind::NAMED {
+            assert_eq!(EventKind::named(name), kind);
+            assert_eq!(kind.name(), name);
+        }
+        for (name, kind) in [
+            ("preToolUse", EventKind::PreToolUse),
+            ("pretooluse", EventKind::Other),
+            ("", EventKind::Other),
+            ("éreToolUse", EventKind::Other),
+            ("PostToolBatch", EventKind::Other),
+        ] {
+            assert_eq!(EventKind::named(name), kind, "{name}");
+        }
+        for dialect in Dialect::ALL {
+            assert_eq!(Dialect::named(dialect.name()), Some(dialect));
+        }
+        assert_eq!(PermissionMode::named("dontAsk").name(), Some("dontAsk"));
+        assert_eq!(PermissionMode::named("yolo"), PermissionMode::Unknown);
+    }
 }

@@ -5,7 +5,15 @@
 pub mod decision;
 pub mod edit;
 pub mod event;
+mod json;
+pub mod notebook;
+pub mod parse;
+pub mod patch;
+pub mod render;
+mod tools;
 
 pub use decision::{Decision, Permission};
-pub use edit::{After, FileEdit, Files, Fresh};
-pub use event::{Dialect, EditStep, Event, EventKind, NotebookEdit, PermissionMode, ToolCall};
+pub use edit::{After, Cell, FileEdit, Files, Fresh, edits};
+pub use event::{Dialect, EditStep, Event, EventKind, Head, NotebookEdit, NotebookMode, PermissionMode, ToolCall};
+pub use parse::{MAX_PAYLOAD, ParseError, parse};
+pub use render::{Answer, AskUnattended, RenderOptions, render};
