@@ -1,2 +1,5 @@
 //! The `ruleline` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    ruleline_hook::run(&std::env::args_os().skip(1).collect::<Vec<_>>())
+}

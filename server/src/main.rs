@@ -1,2 +1,5 @@
 //! The language server.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    ruleline_server::run(std::env::args_os())
+}

@@ -1,1 +1,21 @@
-//! guard
+//! One event through all guards to one decision.
+//!
+//! Which rulebooks hold for a file, what a session saw first, settings under the law, self-protection, and the judging
+//! that the hook, `check` and the server share. It knows no agent's words and no editor; files are read through `system`.
+
+pub mod accelerate;
+pub mod books;
+pub mod config;
+pub mod decide;
+pub mod judge;
+pub mod protect;
+pub mod reasons;
+pub mod session;
+pub mod shell;
+pub mod stack;
+
+pub use books::{FromDisk, LoadedBook, Place, RulebookSource};
+pub use config::Config;
+pub use decide::{Guards, concerns};
+pub use judge::{FileVerdict, Judging, Part};
+pub use stack::{Spelled, Stack, Surroundings};

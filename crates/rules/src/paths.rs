@@ -42,19 +42,29 @@ impl Paths {
         (&self.include, &self.exclude)
     }
 
-    /// Whether a file with these names is meant.
+    /// Whether a file with these names is meant. Where a file has relative names, its absolute ones are the business of
+    /// globs that start with `/` alone: `!docs/**` must not be outdone by the same file's other name.
     pub fn apply(&self, names: &[String], case: Case, steps: &mut Steps) -> bool {
-        names.iter().any(|name| self.apply_to(name, case, steps))
+        let is_absolute = |text: &str| text.starts_with('/');
+        let only_absolute = names.iter().all(|name| is_absolute(name));
+        let excluded = |name: &String, steps: &mut Steps| {
+            let mut rooted = self.exclude.iter().filter(|glob| is_absolute(glob.text()));
+            is_absolute(name) && rooted.any(|glob| glob.matches_within(name, steps))
+        };
+        names.iter().any(|name| {
+            let tried = |glob: &&Glob| only_absolute || !is_absolute(name) || is_absolute(glob.text());
+            self.apply_to(name, &tried, case, steps)
+        }) && !names.iter().any(|name| excluded(name, steps))
     }
 
-    fn apply_to(&self, name: &str, case: Case, steps: &mut Steps) -> bool {
-        let included = self.include.iter().any(|glob| glob.matches_within(name, steps)) || {
+    fn apply_to(&self, name: &str, tried: &dyn Fn(&&Glob) -> bool, case: Case, steps: &mut Steps) -> bool {
+        let included = self.include.iter().filter(tried).any(|glob| glob.matches_within(name, steps)) || {
             case == Case::Folded && {
                 let name = fold(name);
-                self.folded().iter().any(|glob| glob.matches_within(&name, steps))
+                self.folded().iter().filter(tried).any(|glob| glob.matches_within(&name, steps))
             }
         };
-        included && !self.exclude.iter().any(|glob| glob.matches_within(name, steps))
+        included && !self.exclude.iter().filter(tried).any(|glob| glob.matches_within(name, steps))
     }
 
     fn folded(&self) -> &[Glob] {
@@ -105,6 +115,10 @@ mod tests {
             (&["!docs/**", "**"][..], &["docs/a.md"][..], false),
             (&["**", "!docs/**"], &["src/a.md"], true),
             (&["!docs/**"], &["src/a.md"], false),
+            (&["**", "!docs/**"], &["docs/a.md", "/r/docs/a.md"], false),
+            (&["/r/**"], &["docs/a.md", "/r/docs/a.md"], true),
+            (&["**", "!/r/docs/**"], &["docs/a.md", "/r/docs/a.md"], false),
+            (&["**"], &["/elsewhere/a.md"], true),
             (&["real/**"], &["link/a", "real/a"], true),
             (&["link/**"], &["link/a", "real/a"], true),
             (&["**", "!link/**"], &["link/a", "real/a"], true),

@@ -1,0 +1,99 @@
+//! Rulebooks as files: where one stands, what it says, and who loads it.
+//!
+//! A rulebook is opened below its root without following a link, regular and bounded (S27). The server puts a cache
+//! behind [`RulebookSource`]; the hook reads each time.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rules::{Format, Rulebook};
+
+/// Largest rulebook that is read, in bytes; what `rules` loads is bounded by itself.
+pub const LARGEST: u64 = 4 << 20;
+
+/// A project's rulebook, relative to its root.
+pub const PROJECT_RULES: &str = ".ruleline/rules.toml";
+
+/// Where a rulebook stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The folder below which no link is followed.
+    pub root: PathBuf,
+    /// The file, relative to it.
+    pub relative: PathBuf,
+}
+
+impl Place {
+    /// The rulebook of the project at `root`.
+    pub fn of_project(root: &Path) -> Place {
+        Place { root: root.to_path_buf(), relative: PathBuf::from(PROJECT_RULES) }
+    }
+
+    /// The rulebook of the user whose folder this is.
+    pub fn of_user(folder: &Path) -> Place {
+        Place { root: folder.to_path_buf(), relative: PathBuf::from("rules.toml") }
+    }
+
+    /// A rulebook that a person named: only its last component must not be a link.
+    pub fn named(path: &Path) -> Place {
+        let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+        Place { root: path.parent().map(Path::to_path_buf).unwrap_or_default(), relative: name }
+    }
+
+    /// The whole path.
+    pub fn path(&self) -> PathBuf {
+        self.root.join(&self.relative)
+    }
+
+    /// JSON by its extension, else TOML.
+    pub fn format(&self) -> Format {
+        Format::of(&self.relative.to_string_lossy())
+    }
+}
+
+/// A rulebook with the bytes it was loaded from.
+#[derive(Debug)]
+pub struct LoadedBook {
+    /// Its file.
+    pub path: PathBuf,
+    /// The file's bytes.
+    pub bytes: Arc<[u8]>,
+    /// What they say.
+    pub book: Rulebook,
+}
+
+impl LoadedBook {
+    /// Loads a rulebook from bytes at hand.
+    pub fn from_bytes(path: PathBuf, bytes: Vec<u8>) -> LoadedBook {
+        let book = Rulebook::load(&bytes, Format::of(&path.to_string_lossy()));
+        LoadedBook { path, bytes: bytes.into(), book }
+    }
+}
+
+/// Whoever loads rulebooks.
+pub trait RulebookSource {
+    /// The rulebook at `place`; none when there is no such file.
+    ///
+    /// # Errors
+    /// In one line, why the file cannot be read.
+    fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String>;
+
+    /// A rulebook whose bytes were kept from earlier.
+    fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook>;
+}
+
+/// Reads the file at each request.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FromDisk;
+
+impl RulebookSource for FromDisk {
+    fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
+        let bytes =
+            system::open::read_below(&place.root, &place.relative, LARGEST).map_err(|error| error.to_string())?;
+        Ok(bytes.map(|bytes| Arc::new(LoadedBook::from_bytes(place.path(), bytes))))
+    }
+
+    fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
+        Arc::new(LoadedBook::from_bytes(path.to_path_buf(), bytes))
+    }
+}

@@ -1,0 +1,348 @@
+//! One event to one decision: deny over ask over nothing to say.
+//!
+//! Edits of files are judged by every rulebook that holds, by the instruction check and by self-protection; several
+//! files are as bad as the worst. What could not be judged is never silence. Nothing here knows an agent's words, and an
+//! event without anything to look at touches no disk.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
+use rules::{Change, FactSource};
+use system::{Folders, paths, roots};
+
+use crate::accelerate::Accelerator;
+use crate::books::{Place, RulebookSource};
+use crate::config::{Config, OnFailure, read_project};
+use crate::judge::Judging;
+use crate::protect::Protection;
+use crate::reasons::{Report, Said};
+use crate::session::{self, Seen, Session};
+use crate::shell;
+use crate::stack::{Spelled, Stack, Surroundings};
+
+/// Everything a decision is made with.
+pub struct Guards<'a> {
+    /// The user's folders; none when the user database has none.
+    pub folders: Option<&'a Folders>,
+    /// Rulebooks.
+    pub books: &'a dyn RulebookSource,
+    /// Facts of texts.
+    pub facts: &'a dyn FactSource,
+    /// A server that may save work.
+    pub accelerator: Option<&'a dyn Accelerator>,
+    /// What is known beside the files.
+    pub surroundings: &'a Surroundings,
+    /// The settings that hold everywhere.
+    pub config: &'a Config,
+    /// What only a person may touch.
+    pub protection: &'a Protection,
+    /// The instruction check is left out whatever the settings say.
+    pub no_instruction_check: bool,
+}
+
+/// A decision, and what the person at the machine should know and no agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The decision.
+    pub decision: Decision,
+    /// Each in one line.
+    pub notes: Vec<String>,
+}
+
+/// Whether anything is to be looked at for this event; decided without touching the disk. `whole` is false when only
+/// edits are guarded.
+pub fn concerns(event: &Event, whole: bool) -> bool {
+    match event.kind {
+        EventKind::SessionStart => whole,
+        kind if kind.decides() => match &event.call {
+            None => false,
+            Some(Err(_)) => true,
+            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command),
+            Some(Ok(call)) => matches!(
+                call,
+                ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_)
+            ),
+        },
+        _ => false,
+    }
+}
+
+impl Guards<'_> {
+    /// Decides on one event.
+    pub fn decide(&self, event: &Event) -> Decided {
+        let mut outcome = Outcome::new(self.config.clone());
+        let admitted = self.admit(&mut outcome);
+        let state = admitted.state.as_deref().zip(event.session.as_deref());
+        let mut session = state.map(|(state, id)| Session::open(state, id, event.cwd.as_deref()));
+        if event.kind == EventKind::SessionStart {
+            self.begin(&admitted, session.as_mut());
+        } else {
+            self.look_at(event, &admitted, session.as_mut(), &mut outcome);
+        }
+        if let Some(Err(why)) = session.map(Session::save) {
+            outcome.notes.push(format!("the session cannot be recorded: {why}"));
+        }
+        outcome.into_decided()
+    }
+
+    /// Which of the user's folders may be used. A folder that is there and unsafe is a failure: what it says is not
+    /// known.
+    fn admit(&self, outcome: &mut Outcome) -> Admitted {
+        let Some(folders) = self.folders else {
+            outcome.failures.push("the user database has no home folder".to_owned());
+            return Admitted::default();
+        };
+        let workspaces: Vec<PathBuf> =
+            roots::enclosing(&self.surroundings.cwd).into_iter().map(|root| root.path).collect();
+        let user = match folders.admit(&folders.user, &workspaces) {
+            Ok(()) => Some(folders.user.clone()),
+            Err(refused) => {
+                if folders.user.symlink_metadata().is_ok() {
+                    outcome.failures.push(refused.to_string());
+                }
+                None
+            }
+        };
+        let state = match folders.admit(&folders.state, &workspaces) {
+            Ok(()) => Some(folders.state.clone()),
+            Err(refused) => {
+                outcome.notes.push(refused.to_string());
+                None
+            }
+        };
+        Admitted { user, state }
+    }
+
+    /// Records what holds in the folder a session begins in.
+    fn begin(&self, admitted: &Admitted, session: Option<&mut Session>) {
+        let (Some(session), Some(state)) = (session, &admitted.state) else { return };
+        for root in roots::enclosing(&paths::resolve(&self.surroundings.cwd)) {
+            let checkouts = std::iter::once(root.path.clone()).chain(roots::main_checkout(&root.path));
+            for checkout in checkouts {
+                self.record(session, &Place::of_project(&checkout));
+                let _ = see_config(session, &checkout);
+            }
+        }
+        if let Some(user) = &admitted.user {
+            self.record(session, &Place::of_user(user));
+        }
+        session::sweep(state, std::time::SystemTime::now());
+    }
+
+    fn record(&self, session: &mut Session, place: &Place) {
+        if let Ok(book) = self.books.load(place) {
+            session.see(&place.path(), book.as_ref().map(|book| &*book.bytes));
+        }
+    }
+
+    fn look_at(&self, event: &Event, admitted: &Admitted, session: Option<&mut Session>, outcome: &mut Outcome) {
+        let call = match &event.call {
+            None => return,
+            Some(Err(why)) => {
+                outcome.failures.push(format!("the {} call cannot be read: {why}", event.tool));
+                return;
+            }
+            Some(Ok(call)) => call,
+        };
+        let files = Disk::default();
+        let cwd = &self.surroundings.cwd;
+        let edits = match call {
+            ToolCall::Shell { command } => {
+                let found = shell::read(command, cwd, &files);
+                outcome.asks.extend(found.asks);
+                outcome.failures.extend(found.failures);
+                Ok(found.edits)
+            }
+            call => agents::edits(call, Some(cwd), &files),
+        };
+        match edits {
+            Err(why) => outcome.failures.push(why),
+            Ok(edits) => {
+                let mut session = session;
+                for edit in &edits {
+                    self.judge(edit, &files, admitted, session.as_deref_mut(), outcome);
+                }
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        edit: &FileEdit,
+        files: &Disk,
+        admitted: &Admitted,
+        mut session: Option<&mut Session>,
+        outcome: &mut Outcome,
+    ) {
+        let home = self.folders.map_or(Path::new("/"), |folders| &folders.home);
+        let text = edit.path.to_string_lossy();
+        let file = Spelled::new(paths::written(&text, &self.surroundings.cwd, home));
+        let judging = Judging {
+            books: self.books,
+            facts: self.facts,
+            accelerator: self.accelerator,
+            surroundings: self.surroundings,
+            user: admitted.user.as_deref(),
+        };
+        let stack = judging.stack(&file);
+        outcome.settle(&stack, session.as_deref_mut());
+        let change = change_of(edit, &stack.shown);
+        let mut judged = judging.judge(&file, &stack, &change, session);
+        outcome.news.append(&mut judged.news);
+        if let (Some(why), false) = (files.unreadable(edit), judged.parts.is_empty()) {
+            judged.failures.push(why);
+        }
+        let objection = self.protection.objection(&file);
+        outcome.judged |= judged.failures.is_empty() && change.result_known();
+        outcome.unknown |= !change.result_known();
+        outcome.reports.push(Report { change, judged, instructions: Vec::new(), objection });
+    }
+}
+
+fn see_config(session: &mut Session, root: &Path) -> Seen {
+    match read_project(root) {
+        Ok(bytes) => session.see(&root.join(crate::config::PROJECT_CONFIG), bytes.as_deref()),
+        Err(_) => Seen::Same,
+    }
+}
+
+/// The change that an edit is, whoever looks at it.
+fn change_of(edit: &FileEdit, shown: &str) -> Change {
+    let (path, names) = (shown.to_owned(), vec![shown.to_owned()]);
+    match &edit.after {
+        After::Text(after) => Change::between(path, names, edit.before.clone(), Arc::clone(after)),
+        After::Moved(after) => Change::created(path, names, Arc::clone(after)),
+        After::Deleted => Change::deleted(path, names, edit.before.clone()),
+        After::Notebook { before, after } => Change::cells(path, names, Some(&cells(before)), &cells(after)),
+        After::Unknown { fresh, .. } => {
+            let pieces = fresh.iter().map(|fresh| (fresh.old.as_str(), fresh.new.as_str()));
+            Change::unknown(path, names, edit.before.clone(), pieces)
+        }
+    }
+}
+
+fn cells(cells: &[agents::Cell]) -> Vec<rules::Cell<'_>> {
+    cells.iter().map(|cell| rules::Cell { source: &cell.source, is_code: cell.code }).collect()
+}
+
+#[derive(Debug, Default)]
+struct Admitted {
+    user: Option<PathBuf>,
+    state: Option<PathBuf>,
+}
+
+/// The files of the disk, with what could not be read.
+#[derive(Debug, Default)]
+struct Disk {
+    unreadable: RefCell<Vec<(PathBuf, String)>>,
+}
+
+impl Disk {
+    fn unreadable(&self, edit: &FileEdit) -> Option<String> {
+        let unreadable = self.unreadable.borrow();
+        unreadable.iter().find(|(path, _)| path.ends_with(&edit.path)).map(|(_, why)| why.clone())
+    }
+}
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> Result<Option<Arc<str>>, String> {
+        let read = system::open::read_judged(path).and_then(|found| {
+            let text = path.to_string_lossy();
+            // Globs read `\` as a separator; where there is no such name, so does the tool.
+            if found.is_none() && text.contains('\\') {
+                return system::open::read_judged(Path::new(&text.replace('\\', "/")));
+            }
+            Ok(found)
+        });
+        read.map(|found| found.map(Arc::from)).map_err(|error| {
+            let why = error.to_string();
+            self.unreadable.borrow_mut().push((path.to_path_buf(), why.clone()));
+            why
+        })
+    }
+}
+
+/// What was found so far, of all files.
+#[derive(Debug)]
+struct Outcome {
+    config: Config,
+    /// Roots whose settings are in `config`.
+    settled: Vec<PathBuf>,
+    reports: Vec<Report>,
+    /// What a person must do, beside files.
+    asks: Vec<String>,
+    failures: Vec<String>,
+    news: Vec<String>,
+    /// What the person at the machine should know and no agent.
+    notes: Vec<String>,
+    /// Something was judged, and all of it known.
+    judged: bool,
+    unknown: bool,
+}
+
+impl Outcome {
+    fn new(config: Config) -> Outcome {
+        Outcome {
+            config,
+            settled: Vec::new(),
+            reports: Vec::new(),
+            asks: Vec::new(),
+            failures: Vec::new(),
+            news: Vec::new(),
+            notes: Vec::new(),
+            judged: false,
+            unknown: false,
+        }
+    }
+
+    /// Adds the settings of the projects a file lies in, as they are and as the session saw them first.
+    fn settle(&mut self, stack: &Stack, mut session: Option<&mut Session>) {
+        for (root, _) in &stack.roots {
+            if self.settled.contains(root) {
+                continue;
+            }
+            self.settled.push(root.clone());
+            let file = root.join(crate::config::PROJECT_CONFIG);
+            let seen = session.as_deref_mut().map(|session| see_config(session, root));
+            self.config.add_project(&file, read_project(root));
+            if let Some(Seen::Changed { first: Some(first), .. }) = seen {
+                self.config.add_project(&file, Ok(Some(first)));
+            }
+        }
+    }
+
+    fn into_decided(self) -> Decided {
+        let failed = self.reports.iter().any(|report| !report.judged.failures.is_empty()) || !self.failures.is_empty();
+        let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
+        // What refuses stands first; files keep their order otherwise.
+        said.sort_by_key(|said| said.permission != Permission::Deny);
+        let mut permission = said.iter().map(|said| said.permission).max().unwrap_or(Permission::Silent);
+        if !self.asks.is_empty() {
+            permission = permission.max(Permission::Ask);
+        }
+        if failed {
+            permission = permission.max(match self.config.on_failure {
+                OnFailure::Ask => Permission::Ask,
+                OnFailure::Deny => Permission::Deny,
+            });
+        }
+        if permission == Permission::Silent && self.judged && !self.unknown {
+            permission = Permission::Allow;
+        }
+        let mut context = self.news;
+        context.extend(said.iter().map(|said| said.warnings.clone()).filter(|text| !text.is_empty()));
+        let mut paragraphs: Vec<String> =
+            said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
+        paragraphs.extend(self.asks);
+        let failures = self.failures.iter().map(|why| rules::plain::plain(why, rules::plain::WHY));
+        paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
+        let decision = Decision { permission, reason: paragraphs.join("\n"), context };
+        let mut notes = self.notes;
+        notes.extend(
+            self.config.problems.iter().map(|problem| rules::plain::plain(&problem.to_string(), rules::plain::WHY)),
+        );
+        Decided { decision, notes }
+    }
+}

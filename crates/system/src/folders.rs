@@ -1,0 +1,263 @@
+//! The user's folders, found in the user database and never in the environment (S1, S3).
+//!
+//! A folder is used only if nobody else can put something in its place: it and every folder above it are real folders,
+//! owned by the user or root, and not writable by others. Nothing is created but by [`create_private`].
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use nix::unistd::{Uid, User};
+
+/// Why a folder is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{folder} is not used: {why}", folder = .folder.display())]
+pub struct Refused {
+    /// The folder that was asked for.
+    pub folder: PathBuf,
+    /// Which part is wrong, and how, in one line.
+    pub why: String,
+}
+
+/// Where this user's things live. The paths are absolute; they need not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// The home folder, as the user database has it.
+    pub home: PathBuf,
+    /// `config.toml`, `rules.toml`, `hooks/`.
+    pub user: PathBuf,
+    /// Sessions, grants, records.
+    pub state: PathBuf,
+    /// What can be computed again.
+    pub cache: PathBuf,
+    /// Endpoints of running servers.
+    pub runtime: PathBuf,
+}
+
+impl Folders {
+    /// The folders of the user that runs this process; `state` takes the place of the state folder, and holds the
+    /// endpoints too, so that a hook and a server with a state folder of their own meet nobody else.
+    ///
+    /// # Errors
+    /// The user database has no absolute home folder for this user.
+    pub fn find(state: Option<&Path>) -> Result<Folders, Refused> {
+        let uid = Uid::current();
+        let home = match User::from_uid(uid) {
+            Ok(Some(user)) if user.dir.is_absolute() => user.dir,
+            _ => {
+                let why = format!("the user database has no home folder for user {uid}");
+                return Err(Refused { folder: PathBuf::from("~"), why });
+            }
+        };
+        let folders = Folders { runtime: runtime_of(uid.as_raw()), ..Folders::below(&home) };
+        Ok(match state {
+            Some(state) => {
+                let state = crate::paths::absolute(state);
+                Folders { runtime: state.join("run"), state, ..folders }
+            }
+            None => folders,
+        })
+    }
+
+    /// The folders of a user whose home is `home`, the runtime folder among them.
+    pub fn below(home: &Path) -> Folders {
+        Folders {
+            home: home.to_path_buf(),
+            user: home.join(".config/ruleline"),
+            state: home.join(".local/state/ruleline"),
+            cache: home.join(".cache/ruleline"),
+            runtime: home.join(".local/run/ruleline"),
+        }
+    }
+
+    /// All of them, for whoever protects them.
+    pub fn all(&self) -> [&Path; 4] {
+        [&self.user, &self.state, &self.cache, &self.runtime]
+    }
+
+    /// Whether `folder` may be used by someone who works in `workspaces`. A workspace that is the home folder, or holds
+    /// it, is not counted for the folders below the home: keeping one's home in git gives nobody else a say in it.
+    ///
+    /// # Errors
+    /// [`Refused`] when it lies in a workspace, or as [`check`].
+    pub fn admit(&self, folder: &Path, workspaces: &[PathBuf]) -> Result<(), Refused> {
+        let own = folder.starts_with(&self.home);
+        let inside = workspaces
+            .iter()
+            .find(|workspace| folder.starts_with(workspace) && !(own && self.home.starts_with(workspace)));
+        if let Some(workspace) = inside {
+            let why = format!("it lies in the workspace {}", workspace.display());
+            return Err(Refused { folder: folder.to_path_buf(), why });
+        }
+        check(folder)
+    }
+}
+
+fn runtime_of(uid: u32) -> PathBuf {
+    let session = PathBuf::from(format!("/run/user/{uid}"));
+    match fs::symlink_metadata(&session) {
+        Ok(found) if found.is_dir() && found.uid() == uid => session.join("ruleline"),
+        _ => PathBuf::from(format!("/tmp/ruleline-{uid}")),
+    }
+}
+
+/// Whether `folder` and every folder above it that exists is a real folder of ours or root's that others cannot write.
+/// A sticky folder (`/tmp`) may stand above, and a link of root's directly below `/` (`/home`, `/tmp`) is the system's
+/// own layout.
+///
+/// # Errors
+/// [`Refused`] with the part that is wrong.
+pub fn check(folder: &Path) -> Result<(), Refused> {
+    let refuse = |part: &Path, what: &str| {
+        let why = if part == folder { what.to_owned() } else { format!("{} {what}", part.display()) };
+        Err(Refused { folder: folder.to_path_buf(), why })
+    };
+    if !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir) {
+        return refuse(folder, "is not an absolute path");
+    }
+    let uid = Uid::current().as_raw();
+    let mut part = PathBuf::new();
+    for (depth, component) in folder.components().enumerate() {
+        part.push(component);
+        let found = match fs::symlink_metadata(&part) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return refuse(&part, &format!("cannot be looked at ({error})")),
+        };
+        if found.is_symlink() {
+            if depth == 1 && found.uid() == 0 && part != folder {
+                continue;
+            }
+            return refuse(&part, "is a link");
+        }
+        if !found.is_dir() {
+            return refuse(&part, "is no folder");
+        }
+        let last = part == folder;
+        if found.uid() != uid && (last || found.uid() != 0) {
+            return refuse(&part, &format!("belongs to user {}", found.uid()));
+        }
+        let mode = found.mode();
+        let sticky = mode & 0o1000 != 0 && !last;
+        if mode & 0o022 != 0 && !sticky && !(own_group(&found, uid) && mode & 0o002 == 0) {
+            return refuse(&part, "can be written by others");
+        }
+    }
+    Ok(())
+}
+
+/// Many systems give each user a group of the same number and a umask that lets it write; nobody else is in it.
+fn own_group(found: &fs::Metadata, uid: u32) -> bool {
+    uid != 0 && found.uid() == uid && found.gid() == uid
+}
+
+/// Makes `folder` and what is missing above it, all 0700, and checks the result.
+///
+/// # Errors
+/// [`Refused`] when it cannot be made or fails [`check`].
+pub fn create_private(folder: &Path) -> Result<(), Refused> {
+    check(folder)?;
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    if let Err(error) = made {
+        return Err(Refused { folder: folder.to_path_buf(), why: format!("cannot be made ({error})") });
+    }
+    check(folder)
+}
+
+/// A name that is one path component and nothing else: no separator, no `.` or `..`, not empty.
+pub fn is_plain_name(name: &OsStr) -> bool {
+    let mut components = Path::new(name).components();
+    matches!((components.next(), components.next()), (Some(Component::Normal(only)), None) if only == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().canonicalize().unwrap();
+        (temp, path)
+    }
+
+    #[test]
+    fn s01_folders_come_from_the_user_database() {
+        let home = User::from_uid(Uid::current()).unwrap().unwrap().dir;
+        let found = Folders::find(None).unwrap();
+        assert_eq!(found.user, home.join(".config/ruleline"));
+        assert_eq!(found.state, home.join(".local/state/ruleline"));
+        assert!(found.runtime.starts_with("/run/user") || found.runtime.starts_with("/tmp"));
+        let own = Folders::find(Some(Path::new("/own"))).unwrap();
+        assert_eq!(own, Folders { state: "/own".into(), runtime: "/own/run".into(), ..found });
+    }
+
+    #[test]
+    fn s01_links_and_folders_open_to_others_are_refused() {
+        let (_keep, base) = folder();
+        let open = base.join("open");
+        fs::create_dir_all(open.join("below")).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::create_dir(base.join("real")).unwrap();
+        symlink(base.join("real"), base.join("link")).unwrap();
+        fs::write(base.join("file"), "").unwrap();
+        for (path, why) in [
+            ("link", "is a link"),
+            ("link/below", "is a link"),
+            ("open", "can be written by others"),
+            ("open/below", "can be written by others"),
+            ("open/not/there", "can be written by others"),
+            ("file", "is no folder"),
+            ("file/below", "is no folder"),
+        ] {
+            let refused = check(&base.join(path)).unwrap_err();
+            assert!(refused.why.ends_with(why), "{path}: {refused}");
+        }
+        for path in ["real", "real/not/there"] {
+            assert_eq!(check(&base.join(path)), Ok(()), "{path}");
+        }
+        assert!(check(Path::new("relative")).is_err());
+        assert!(check(&base.join("real/../real")).is_err());
+    }
+
+    #[test]
+    fn s01_a_sticky_parent_is_allowed_above_but_not_as_the_folder() {
+        let (_keep, base) = folder();
+        let sticky = base.join("sticky");
+        fs::create_dir_all(sticky.join("own")).unwrap();
+        fs::set_permissions(&sticky, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert_eq!(check(&sticky.join("own")), Ok(()));
+        assert!(check(&sticky).is_err());
+    }
+
+    #[test]
+    fn s03_a_state_folder_in_a_workspace_is_refused() {
+        let (_keep, base) = folder();
+        let folders = Folders { state: base.join("work/state"), ..Folders::below(&base) };
+        assert!(folders.admit(&folders.state, &[base.join("elsewhere")]).is_ok());
+        assert!(folders.admit(&folders.state, &[base.join("work")]).is_err());
+        assert!(
+            folders.admit(&folders.state, std::slice::from_ref(&base)).is_ok(),
+            "a home kept in git is still a home"
+        );
+    }
+
+    #[test]
+    fn private_folders_are_made_for_the_owner_alone() {
+        let (_keep, base) = folder();
+        let made = base.join("a/b");
+        create_private(&made).unwrap();
+        assert_eq!(fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
+        create_private(&made).unwrap();
+    }
+
+    #[test]
+    fn a_plain_name_is_one_component() {
+        for (name, plain) in [("a", true), ("", false), (".", false), ("..", false), ("a/b", false), ("a/", false)] {
+            assert_eq!(is_plain_name(OsStr::new(name)), plain, "{name:?}");
+        }
+    }
+}

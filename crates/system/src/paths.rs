@@ -1,0 +1,223 @@
+//! Paths and their spellings: as an agent wrote them, with links resolved, relative to a root.
+//!
+//! The written form is purely lexical; resolving looks at the disk but opens nothing, and works for files that do not
+//! exist yet, also behind dangling links. Whether two spellings mean one file is the caller's question.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+/// How many links one path may lead through, as in Linux.
+const LINKS: usize = 40;
+/// How many components are looked at; the system allows fewer in any path it opens.
+const COMPONENTS: usize = 4096;
+
+/// The absolute path an agent means by `text`: backslashes are separators, `~/` is `home`, `.` and `..` are resolved
+/// lexically, and a Windows drive is its mount below `/mnt` where there is one.
+pub fn written(text: &str, cwd: &Path, home: &Path) -> PathBuf {
+    let text = if text.contains('\\') { text.replace('\\', "/") } else { text.to_owned() };
+    if let Some(rest) = text.strip_prefix("~/") {
+        return normalize(&home.join(rest));
+    }
+    if let Some((drive, rest)) = windows_drive(&text) {
+        let mount = PathBuf::from(format!("/mnt/{drive}"));
+        if mount.is_dir() {
+            return normalize(&mount.join(rest));
+        }
+    }
+    normalize(&cwd.join(text))
+}
+
+fn windows_drive(text: &str) -> Option<(char, &str)> {
+    let text = text.strip_prefix("//?/").unwrap_or(text);
+    let (drive, rest) = text.split_once(':')?;
+    let letter = drive.chars().next().filter(|letter| drive.len() == 1 && letter.is_ascii_alphabetic())?;
+    Some((letter.to_ascii_lowercase(), rest.strip_prefix('/')?.trim_start_matches('/')))
+}
+
+/// `path` against the process' working folder, normalised.
+pub fn absolute(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return normalize(path);
+    }
+    normalize(&std::env::current_dir().unwrap_or_default().join(path))
+}
+
+/// Drops `.` and resolves `..` lexically; a `..` at the root stays there.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !plain.pop() && !path.has_root() {
+                    plain.push("..");
+                }
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The path with every link resolved as the system would, as far as it exists; what does not exist yet is kept as it
+/// is. A dangling link resolves to where a write through it would land.
+pub fn resolve(path: &Path) -> PathBuf {
+    let mut pending: Vec<OsString> = components_reversed(path);
+    let mut resolved = PathBuf::from("/");
+    let mut links = 0;
+    let mut steps = 0;
+    while let Some(name) = pending.pop() {
+        steps += 1;
+        if name == ".." {
+            resolved.pop();
+            continue;
+        }
+        resolved.push(&name);
+        if steps > COMPONENTS || links >= LINKS {
+            continue;
+        }
+        let Ok(target) = fs::read_link(&resolved) else { continue };
+        links += 1;
+        if target.is_absolute() {
+            resolved = PathBuf::from("/");
+        } else {
+            resolved.pop();
+        }
+        pending.extend(components_reversed(&target));
+    }
+    resolved
+}
+
+fn components_reversed(path: &Path) -> Vec<OsString> {
+    let names = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// `path` relative to `root` with `/` and in NFC; none when it does not lie below. The root itself is the empty text.
+pub fn relative(root: &Path, path: &Path) -> Option<String> {
+    path.strip_prefix(root).ok().map(shown)
+}
+
+/// The path as text with `/` and in NFC, bad UTF-8 replaced.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => text.into_owned(),
+        _ => text.nfc().collect(),
+    }
+}
+
+/// Whether the file system that holds `folder` takes `A` and `a` for one name. Looks at the last component that has a
+/// letter; false where there is none.
+pub fn ignores_case(folder: &Path) -> bool {
+    folder.ancestors().any(|part| {
+        let Some(name) = part.file_name().and_then(|name| name.to_str()) else { return false };
+        let flipped: String =
+            name.chars()
+                .map(|letter| {
+                    if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+                })
+                .collect();
+        if flipped == name {
+            return false;
+        }
+        match (fs::symlink_metadata(part), fs::symlink_metadata(part.with_file_name(&flipped))) {
+            (Ok(one), Ok(other)) => one.ino() == other.ino() && one.dev() == other.dev(),
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn written_paths_are_absolute_and_lexical() {
+        let (cwd, home) = (Path::new("/work"), Path::new("/home/me"));
+        for (text, expected) in [
+            ("a.py", "/work/a.py"),
+            ("./a/../b.py", "/work/b.py"),
+            ("src\\a.py", "/work/src/a.py"),
+            ("/abs/./x", "/abs/x"),
+            ("../../../x", "/x"),
+            ("~/x", "/home/me/x"),
+            ("~other/x", "/work/~other/x"),
+            ("a//b/", "/work/a/b"),
+        ] {
+            assert_eq!(written(text, cwd, home), Path::new(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn windows_drives_are_recognised() {
+        for (text, expected) in [
+            ("C:/a/b", Some(('c', "a/b"))),
+            ("//?/D:/x", Some(('d', "x"))),
+            ("C:x", None),
+            ("CC:/x", None),
+            ("1:/x", None),
+            ("a.py", None),
+        ] {
+            assert_eq!(windows_drive(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn links_resolve_also_where_nothing_exists_yet() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("real/deep")).unwrap();
+        symlink("real", base.join("link")).unwrap();
+        symlink(base.join("real/none.txt"), base.join("dangling")).unwrap();
+        symlink("loop", base.join("loop")).unwrap();
+        symlink("real/deep", base.join("deep")).unwrap();
+        for (path, expected) in [
+            ("link/new/x", "real/new/x"),
+            ("dangling", "real/none.txt"),
+            ("real/x", "real/x"),
+            ("deep/../x", "real/x"),
+            ("none/../y", "y"),
+        ] {
+            assert_eq!(resolve(&base.join(path)), base.join(expected), "{path}");
+        }
+        assert!(resolve(&base.join("loop/x")).starts_with(&base), "a loop ends");
+    }
+
+    #[test]
+    fn names_are_relative_composed_and_slashed() {
+        assert_eq!(relative(Path::new("/r"), Path::new("/r/a/b")).as_deref(), Some("a/b"));
+        assert_eq!(relative(Path::new("/r"), Path::new("/rx/a")), None);
+        assert_eq!(relative(Path::new("/r"), Path::new("/r/e\u{301}")).as_deref(), Some("\u{e9}"));
+    }
+
+    #[test]
+    fn this_file_system_has_an_opinion_on_case() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("Mixed");
+        fs::create_dir(&folder).unwrap();
+        assert_eq!(ignores_case(&folder), temp.path().join("mIXED").exists());
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_ends_and_is_stable(text in "[a./\\\\~:]{0,40}") {
+            let once = written(&text, Path::new("/w"), Path::new("/h"));
+            prop_assert!(once.is_absolute());
+            prop_assert!(!once.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)));
+            prop_assert_eq!(normalize(&once), once);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the judging thread does: folders and settings of the user, then one decision, then its words.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use agents::{Answer, AskUnattended, Event, Head, RenderOptions, render};
+use guard::books::FromDisk;
+use guard::config::{self, Config, OnFailure};
+use guard::protect::Protection;
+use guard::stack::{Named, Surroundings};
+use guard::{Guards, decide};
+use system::{Folders, paths};
+
+use super::arguments::{Arguments, Guard};
+use super::{failpoint, problems};
+use crate::accelerator::Servers;
+
+/// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
+/// judged as soon as that is known.
+pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFailure>) -> Answer {
+    let folders = folders(arguments);
+    let surroundings = surroundings(arguments, event);
+    let user = folders.as_ref().map(|folders| folders.user.as_path());
+    let config = Config::load(user, [surroundings.root().as_path()]);
+    let _ = strictness.set(config.on_failure);
+    failpoint::reach("decide");
+    let protection = Protection::new(folders.clone());
+    let servers = folders.as_ref().filter(|_| !arguments.no_server);
+    let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
+    let guards = Guards {
+        folders: folders.as_ref(),
+        books: &FromDisk,
+        facts: &rules::ParseNow,
+        accelerator: servers.as_ref().map(|servers| servers as _),
+        surroundings: &surroundings,
+        config: &config,
+        protection: &protection,
+        no_instruction_check: arguments.no_instruction_check,
+    };
+    let decide::Decided { decision, notes } = guards.decide(event);
+    let answer = render(&event.head(), &decision, options(arguments, &event.head(), &config));
+    let stderr = (!notes.is_empty()).then(|| notes.join("; "));
+    Answer { stderr, ..answer }
+}
+
+fn options(arguments: &Arguments, head: &Head, config: &Config) -> RenderOptions {
+    RenderOptions {
+        ask_unattended: match config.ask_unattended {
+            config::AskUnattended::Deny => AskUnattended::Deny,
+            config::AskUnattended::Ask => AskUnattended::Ask,
+        },
+        attended: config.attended.iter().any(|agent| agent == head.dialect.name()).then_some(true),
+        approve: arguments.approve,
+    }
+}
+
+fn surroundings(arguments: &Arguments, event: &Event) -> Surroundings {
+    let cwd = event.cwd.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let cwd = paths::absolute(&cwd);
+    let project = arguments.project.as_deref().map(paths::absolute);
+    let mut surroundings = Surroundings { project, cwd, named: None };
+    surroundings.named = arguments.rules.as_ref().map(|rules| {
+        let below_root = surroundings.root().join(rules);
+        let path = if below_root.exists() { below_root } else { surroundings.cwd.join(rules) };
+        Named { path: paths::normalize(&path), replaces: arguments.guard == Guard::PreEdit }
+    });
+    surroundings
+}
+
+fn folders(arguments: &Arguments) -> Option<Folders> {
+    if let Some(home) = failpoint::home() {
+        let folders = Folders::below(&home);
+        return Some(match &arguments.state {
+            Some(state) => {
+                let state = paths::absolute(state);
+                Folders { runtime: state.join("run"), state, ..folders }
+            }
+            None => folders,
+        });
+    }
+    Folders::find(arguments.state.as_deref()).ok()
+}
+
+/// What the user's own file says, for an event that was not judged.
+pub fn user_settings(arguments: &Arguments) -> Config {
+    let folders = folders(arguments);
+    let user = folders.filter(|folders| system::folders::check(&folders.user).is_ok());
+    Config::load(user.as_ref().map(|folders| folders.user.as_path()), [])
+}
+
+/// Notes in the state folder that an event was not judged.
+pub fn note(arguments: &Arguments, head: &Head, reason: &str) {
+    if let Some(folders) = folders(arguments) {
+        problems::note(&folders.state, head.dialect.name(), head.name, reason);
+    }
+}

@@ -1,0 +1,289 @@
+//! The one store of facts: what is known of a text, keyed by the text's digest.
+//!
+//! Diagnostics and the socket both ask here, so that one content is parsed once whoever asks; [`FactStore::parses`]
+//! counts. Beside the facts the tree is kept, so that a text near a known one is parsed by its difference alone. Knows
+//! texts and languages, nothing of documents, files or LSP. Bounded in bytes: the least recently used goes first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use rules::FactSource;
+use syntax::{Argument, Call, Definition, Facts, Import, Language, Limits, Span, Tree, Use};
+
+/// About how many bytes of facts, trees and texts are kept.
+const BUDGET: usize = 16 << 20;
+/// About how many bytes of tree a byte of source takes.
+const TREE: usize = 10;
+
+/// Names a text: SHA-256 of its bytes.
+pub type Digest = [u8; 32];
+type Key = (Language, Digest);
+type Outcome = Result<Parsed, String>;
+
+#[derive(Clone)]
+struct Parsed {
+    text: Arc<str>,
+    tree: Arc<Tree>,
+    facts: Arc<Facts>,
+}
+
+/// Filled by whoever asks first; the others wait for it.
+type Cell = Arc<OnceLock<Outcome>>;
+
+struct Slot {
+    cell: Cell,
+    used: u64,
+    bytes: usize,
+}
+
+#[derive(Default)]
+struct Kept {
+    slots: HashMap<Key, Slot>,
+    /// The keys from the least recently used on.
+    order: BTreeMap<u64, Key>,
+    clock: u64,
+    bytes: usize,
+}
+
+impl Kept {
+    fn cell(&mut self, key: Key) -> Cell {
+        self.clock += 1;
+        let slot = self.slots.entry(key).or_insert(Slot { cell: Cell::default(), used: 0, bytes: 0 });
+        self.order.remove(&slot.used);
+        slot.used = self.clock;
+        self.order.insert(self.clock, key);
+        slot.cell.clone()
+    }
+
+    /// Says what a key's entry weighs, and lets go of others until all fit; the newest stays whatever it weighs.
+    fn weigh(&mut self, key: Key, bytes: usize, budget: usize) {
+        if let Some(slot) = self.slots.get_mut(&key) {
+            self.bytes = self.bytes - slot.bytes + bytes;
+            slot.bytes = bytes;
+        }
+        while self.bytes > budget && self.order.len() > 1 {
+            let Some((_, oldest)) = self.order.pop_first() else {
+                return;
+            };
+            self.bytes -= self.slots.remove(&oldest).map_or(0, |slot| slot.bytes);
+        }
+    }
+}
+
+/// Facts by content, shared by all threads.
+pub struct FactStore {
+    kept: Mutex<Kept>,
+    parses: AtomicU64,
+    budget: usize,
+}
+
+impl Default for FactStore {
+    fn default() -> FactStore {
+        FactStore::with_budget(BUDGET)
+    }
+}
+
+impl FactStore {
+    /// A store that keeps about this many bytes.
+    pub fn with_budget(budget: usize) -> FactStore {
+        FactStore { kept: Mutex::default(), parses: AtomicU64::new(0), budget }
+    }
+
+    /// How often a text was parsed, whole or by its difference.
+    pub fn parses(&self) -> u64 {
+        self.parses.load(Ordering::Relaxed)
+    }
+
+    /// The text with this digest, if it was parsed and is still kept.
+    pub fn text(&self, digest: Digest) -> Option<Arc<str>> {
+        let cell = self.lock().slots.get(&(Language::Python, digest))?.cell.clone();
+        cell.get()?.as_ref().ok().map(|parsed| parsed.text.clone())
+    }
+
+    /// About how many bytes are kept.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// A source of facts for texts that differ little from `base`, which may have been asked for before.
+    pub fn near(&self, base: Option<Arc<str>>) -> Near<'_> {
+        Near { store: self, base }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a text, without parsing it.
+    fn known(&self, language: Language, text: &str) -> Option<Parsed> {
+        let key = (language, system::digest::sha256(text.as_bytes()));
+        let cell = self.lock().slots.get(&key)?.cell.clone();
+        cell.get()?.as_ref().ok().cloned()
+    }
+
+    fn get(&self, language: Language, text: &Arc<str>, base: Option<&Arc<str>>) -> Result<Arc<Facts>, String> {
+        let key = (language, system::digest::sha256(text.as_bytes()));
+        let cell = self.lock().cell(key);
+        let mut fresh = false;
+        let outcome = cell.get_or_init(|| {
+            fresh = true;
+            self.parses.fetch_add(1, Ordering::Relaxed);
+            let base = base.and_then(|base| self.known(language, base));
+            parse(language, text, base.as_ref())
+        });
+        if fresh {
+            self.lock().weigh(key, outcome.as_ref().map_or(text.len(), weight), self.budget);
+        }
+        outcome.as_ref().map(|parsed| parsed.facts.clone()).map_err(Clone::clone)
+    }
+}
+
+impl FactSource for FactStore {
+    fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
+        self.get(language, text, None)
+    }
+}
+
+/// See [`FactStore::near`].
+pub struct Near<'a> {
+    store: &'a FactStore,
+    base: Option<Arc<str>>,
+}
+
+impl FactSource for Near<'_> {
+    fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
+        self.store.get(language, text, self.base.as_ref())
+    }
+}
+
+fn parse(language: Language, text: &Arc<str>, base: Option<&Parsed>) -> Outcome {
+    let limits = Limits::default();
+    let tree = match base {
+        None => Tree::parse(language, text, &limits),
+        Some(base) => {
+            let (replaced, inserted) = difference(&base.text, text);
+            let mut tree = (*base.tree).clone();
+            tree.edit(&replaced, inserted);
+            tree.reparse(text, &limits)
+        }
+    };
+    let tree = tree.map_err(|stop| stop.to_string())?;
+    let facts = Arc::new(tree.facts(text));
+    Ok(Parsed { text: text.clone(), tree: Arc::new(tree), facts })
+}
+
+/// The one replacement that leads from `before` to `after`: the bytes of `before` that go, and how many come.
+fn difference(before: &str, after: &str) -> (Span, usize) {
+    let (old, new) = (before.as_bytes(), after.as_bytes());
+    let shared = old.iter().zip(new).take_while(|(left, right)| left == right).count();
+    let start = floor(before, shared);
+    let tail =
+        old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(left, right)| left == right).count();
+    let end = (old.len() - tail..=old.len()).find(|&at| before.is_char_boundary(at)).unwrap_or(old.len());
+    (start..end, new.len() - (old.len() - end) - start)
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// About how many bytes an entry keeps alive.
+fn weight(parsed: &Parsed) -> usize {
+    let Facts { calls, uses, definitions, imports, comments, strings, errors } = &*parsed.facts;
+    let names = |names: &[String], bindings: &[Span]| names.len() * 40 + size_of_val(bindings);
+    parsed.text.len() * (1 + TREE)
+        + calls.len() * size_of::<Call>()
+        + calls.iter().map(|call| names(&call.names, &call.bindings)).sum::<usize>()
+        + calls.iter().map(|call| call.arguments.len() * size_of::<Argument>()).sum::<usize>()
+        + uses.len() * size_of::<Use>()
+        + uses.iter().map(|name| names(&name.names, &name.bindings)).sum::<usize>()
+        + definitions.len() * (size_of::<Definition>() + 40)
+        + imports.len() * (size_of::<Import>() + 120)
+        + (comments.len() + strings.len() + errors.len()) * size_of::<Span>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(source: &dyn FactSource, text: &str) -> Arc<Facts> {
+        source.facts(Language::Python, &Arc::from(text)).unwrap()
+    }
+
+    #[test]
+    fn one_content_is_parsed_once_whoever_asks() {
+        let store = FactStore::default();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| ask(&store, "eval(1)\n"));
+            }
+        });
+        assert_eq!(ask(&store.near(Some("other".into())), "eval(1)\n").calls.len(), 1);
+        assert_eq!(store.parses(), 1);
+        ask(&store, "eval(2)\n");
+        assert_eq!(store.parses(), 2);
+    }
+
+    #[test]
+    fn facts_of_a_difference_are_those_of_a_fresh_parse() {
+        let texts = [
+            "import os\n\ndef f():\n    os.system('é')\n",
+            "import os\n\ndef f():\n    os.system('😀')\n",
+            "import os\n\ndef f():\n    os.system('😀'\n",
+            "import sys as os\n\ndef f():\n    os.system('😀')\n",
+            "",
+            "eval(1)\r\neval(2)\reval(3)\n",
+            "eval(1)\r\neval(2)\r\neval(3)\n",
+        ];
+        for before in texts {
+            for after in texts {
+                let store = FactStore::default();
+                ask(&store, before);
+                assert_eq!(
+                    ask(&store.near(Some(before.into())), after),
+                    ask(&FactStore::default(), after),
+                    "{before:?} {after:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_store_is_bounded_and_the_least_used_goes_first() {
+        let store = FactStore::with_budget(40_000);
+        let text = |number: usize| format!("x = {number}  # {}\n", "-".repeat(1000));
+        for number in 0..100 {
+            ask(&store, &text(number));
+            ask(&store, &text(0));
+            assert!(store.bytes() <= 40_000, "{}", store.bytes());
+        }
+        assert_eq!(store.parses(), 100);
+        ask(&store, &text(1));
+        assert_eq!(store.parses(), 101);
+    }
+
+    #[test]
+    fn a_text_over_the_limit_has_no_facts_and_says_why() {
+        let store = FactStore::default();
+        let text: Arc<str> = "x".repeat(Limits::default().bytes + 1).into();
+        assert!(store.facts(Language::Python, &text).unwrap_err().contains("limit"));
+    }
+
+    #[test]
+    fn differences() {
+        for (before, after, expected) in [
+            ("abc", "abXc", (2..2, 1)),
+            ("aa", "aaa", (2..2, 1)),
+            ("aaa", "aa", (2..3, 0)),
+            ("é", "è", (0..2, 2)),
+            ("", "x", (0..0, 1)),
+            ("same", "same", (4..4, 0)),
+        ] {
+            assert_eq!(difference(before, after), expected, "{before} {after}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the editor shows: functions from a document, its rulebooks and its baseline to reports and actions.
+//!
+//! Nothing here knows LSP types or owns state; byte spans inside, converted at the edge.
+
+pub mod actions;
+pub mod baseline;
+pub mod diagnostics;

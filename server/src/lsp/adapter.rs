@@ -1,0 +1,175 @@
+//! The handlers. Each hands one event to the session and awaits at most the session's own reply.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tower_lsp::LanguageServer;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types::{
+    CodeActionKind, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
+    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult,
+    ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url, WorkspaceFolder,
+};
+
+use crate::features::actions;
+use crate::features::diagnostics::Report;
+use crate::lsp::gate::Life;
+use crate::lsp::remote::{self, Remote};
+use crate::lsp::{capabilities, proto, uri};
+use crate::session::client::Profile;
+use crate::session::event::Event;
+
+/// What the router calls.
+pub struct Adapter {
+    events: mpsc::UnboundedSender<Event>,
+    life: Arc<Life>,
+    remote: Arc<Remote>,
+}
+
+impl Adapter {
+    /// Handlers that send to `events`.
+    pub fn new(events: mpsc::UnboundedSender<Event>, life: Arc<Life>, remote: Arc<Remote>) -> Adapter {
+        Adapter { events, life, remote }
+    }
+
+    /// A notification that changes nothing here.
+    #[expect(clippy::unused_async, reason = "the router takes async handlers")]
+    pub async fn ignore(&self, _: Value) {}
+
+    fn send(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
+    /// Sends an event and awaits the session's reply; none when the event was lost.
+    async fn ask<T>(&self, event: impl FnOnce(oneshot::Sender<T>) -> Event) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.send(event(reply));
+        answer.await.ok()
+    }
+
+    async fn report(&self, document: &Url) -> Option<Arc<Report>> {
+        let key = document.to_string();
+        self.ask(|reply| Event::Wanted { key, reply }).await.flatten()
+    }
+
+    async fn run(&self, params: &ExecuteCommandParams) -> Result<Value> {
+        match params.command.as_str() {
+            proto::RELOAD => {
+                self.ask(|reply| Event::Reload { reply }).await;
+                Ok(Value::Null)
+            }
+            proto::STATUS => Ok(self.ask(|reply| Event::Status { reply }).await.unwrap_or_default()),
+            name @ (proto::OPEN_RULE | proto::EXPLAIN) => {
+                let (command, document) =
+                    proto::from_command(name, &params.arguments).map_err(Error::invalid_params)?;
+                let key = document.map(String::from);
+                match self.ask(|reply| Event::Commanded { key, command, reply }).await {
+                    Some(Ok(said)) => Ok(json!({"message": said})),
+                    Some(Err(why)) => Err(Error::invalid_params(why)),
+                    None => Err(Error::internal_error()),
+                }
+            }
+            other => Err(Error::invalid_params(format!("there is no command {}", actions::plain_id(other)))),
+        }
+    }
+}
+
+fn folders(folders: &[WorkspaceFolder]) -> Vec<PathBuf> {
+    folders.iter().filter_map(|folder| uri::to_path(&folder.uri)).collect()
+}
+
+#[tower_lsp::async_trait]
+impl LanguageServer for Adapter {
+    async fn initialize(&self, _: InitializeParams) -> Result<InitializeResult> {
+        let profile = Profile::read(&self.life.take_parameters());
+        let result = capabilities::initialize_result(&profile);
+        let folders = profile.folders.iter().filter_map(|folder| uri::text_to_path(folder)).collect();
+        self.send(Event::Started { profile, folders });
+        Ok(result)
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        self.send(Event::Ready);
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        self.send(Event::Opened {
+            uri: self.life.raw_uri(&document.uri).into(),
+            path: uri::to_path(&document.uri),
+            key: document.uri.into(),
+            version: document.version,
+            text: document.text,
+        });
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        self.send(Event::Changed {
+            key: params.text_document.uri.into(),
+            version: params.text_document.version,
+            edits: params.content_changes.into_iter().map(proto::from_change).collect(),
+        });
+    }
+
+    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        self.send(Event::Saved { key: params.text_document.uri.into() });
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.send(Event::Closed { key: params.text_document.uri.into() });
+    }
+
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        self.send(Event::Watched {
+            paths: params.changes.iter().filter_map(|change| uri::to_path(&change.uri)).collect(),
+        });
+    }
+
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let (added, removed) = (folders(&params.event.added), folders(&params.event.removed));
+        self.send(Event::Folders { added, removed });
+    }
+
+    async fn did_change_configuration(&self, mut params: DidChangeConfigurationParams) {
+        let settings = params.settings.get_mut("ruleline").map(Value::take).unwrap_or_default();
+        self.send(Event::Configured { settings });
+    }
+
+    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
+        let report = self.report(&params.text_document.uri).await;
+        let former = params.previous_result_id.as_deref();
+        Ok(remote::pulled(report.as_ref(), former, self.remote.profile()).into())
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let wanted = |kind: &CodeActionKind| {
+            let kind = kind.as_str();
+            kind.is_empty() || CodeActionKind::QUICKFIX.as_str() == kind
+        };
+        if params.context.only.is_some_and(|kinds| !kinds.iter().any(wanted)) {
+            return Ok(None);
+        }
+        let Some(report) = self.report(&params.text_document.uri).await else { return Ok(None) };
+        let profile = self.remote.profile();
+        let (from, to) = (proto::from_position(params.range.start), proto::from_position(params.range.end));
+        let document = self.life.raw_uri(&params.text_document.uri);
+        let offered = actions::offer(&report, from, to, profile.encoding);
+        Ok(Some(offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile)).collect()))
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        let token = params.work_done_progress_params.work_done_token.as_ref();
+        self.remote.progress(token, &params.command, false);
+        let result = self.run(&params).await;
+        self.remote.progress(token, &params.command, true);
+        result.map(Some)
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        super::settled(&self.events).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Our types to the protocol's and back. Byte spans become positions here, in the agreed encoding.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use syntax::Span;
+use tower_lsp::lsp_types::{
+    self as lsp, CodeAction, CodeActionKind, CodeActionOrCommand, CodeDescription, DiagnosticRelatedInformation,
+    DiagnosticSeverity, Location, NumberOrString, TextDocumentContentChangeEvent, Url,
+};
+
+use crate::features::actions::{Action, Command};
+use crate::features::diagnostics::{Diagnostic, Report, RulePlace, Severity};
+use crate::lsp::uri;
+use crate::session::client::Profile;
+use crate::session::document::Edit;
+use crate::text::{Encoding, Position, Text};
+
+/// Who says it, in every diagnostic.
+pub const SOURCE: &str = "ruleline";
+/// Opens the rulebook at a rule.
+pub const OPEN_RULE: &str = "ruleline.openRule";
+/// Says why a rule speaks.
+pub const EXPLAIN: &str = "ruleline.explain";
+/// Reads everything again.
+pub const RELOAD: &str = "ruleline.reload";
+/// Gives the state in numbers.
+pub const STATUS: &str = "ruleline.status";
+/// The commands that `workspace/executeCommand` knows.
+pub const COMMANDS: [&str; 4] = [OPEN_RULE, EXPLAIN, RELOAD, STATUS];
+
+/// A position as the client counts.
+pub fn from_position(position: lsp::Position) -> Position {
+    Position { line: position.line, column: position.character }
+}
+
+/// A span of a text as the client counts.
+pub fn to_range(text: &Text, span: &Span, encoding: Encoding) -> lsp::Range {
+    let at = |offset| {
+        let position = text.position(offset, encoding);
+        lsp::Position::new(position.line, position.column)
+    };
+    lsp::Range::new(at(span.start), at(span.end))
+}
+
+/// One change of a document.
+pub fn from_change(change: TextDocumentContentChangeEvent) -> Edit {
+    let range = change.range.map(|range| (from_position(range.start), from_position(range.end)));
+    Edit { range, text: change.text }
+}
+
+/// A report's diagnostics, with what the client can show.
+pub fn to_diagnostics(report: &Report, profile: &Profile) -> Vec<lsp::Diagnostic> {
+    report.diagnostics.iter().map(|diagnostic| to_diagnostic(&report.text, diagnostic, profile)).collect()
+}
+
+fn to_diagnostic(text: &Text, diagnostic: &Diagnostic, profile: &Profile) -> lsp::Diagnostic {
+    let rule = diagnostic.rule.as_ref().and_then(|rule| Some((rule, uri::from_path(&rule.path)?)));
+    let related = rule.as_ref().filter(|_| profile.relates).map(|(rule, book)| {
+        vec![DiagnosticRelatedInformation {
+            location: Location::new(book.clone(), to_range(&rule.book.text, &rule.span, profile.encoding)),
+            message: format!("rule {}", crate::features::actions::plain_id(&rule.id)),
+        }]
+    });
+    lsp::Diagnostic {
+        range: to_range(text, &diagnostic.span, profile.encoding),
+        severity: Some(match diagnostic.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+            Severity::Information => DiagnosticSeverity::INFORMATION,
+            Severity::Hint => DiagnosticSeverity::HINT,
+        }),
+        code: Some(NumberOrString::String(diagnostic.code.clone())),
+        code_description: rule
+            .as_ref()
+            .filter(|_| profile.links_codes)
+            .map(|(rule, book)| CodeDescription { href: line_link(book, rule) }),
+        source: Some(SOURCE.to_owned()),
+        message: diagnostic.message.clone(),
+        related_information: related,
+        tags: None,
+        data: rule.filter(|_| profile.keeps_data).map(|(rule, book)| json!({"rulebook": book, "rule": rule.id})),
+    }
+}
+
+/// The rulebook with the line of the rule, as editors understand it.
+fn line_link(book: &Url, rule: &RulePlace) -> Url {
+    let mut link = book.clone();
+    link.set_fragment(Some(&format!("L{}", rule.book.text.line_number(rule.span.start))));
+    link
+}
+
+/// An action as the client offers it; `document` is the raw URI of the document.
+pub fn to_action(action: &Action, report: &Report, document: &str, profile: &Profile) -> Option<CodeActionOrCommand> {
+    let (command, arguments) = to_command(&action.command, document)?;
+    let diagnostic = to_diagnostic(&report.text, report.diagnostics.get(action.diagnostic)?, profile);
+    Some(CodeActionOrCommand::CodeAction(CodeAction {
+        title: action.title.clone(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![diagnostic]),
+        command: Some(lsp::Command {
+            title: action.title.clone(),
+            command: command.to_owned(),
+            arguments: Some(vec![arguments]),
+        }),
+        ..CodeAction::default()
+    }))
+}
+
+fn to_command(command: &Command, document: &str) -> Option<(&'static str, Value)> {
+    Some(match command {
+        Command::OpenRule { path, id } => (OPEN_RULE, json!({"rulebook": uri::from_path(path)?, "rule": id})),
+        Command::Explain { path, id, line } => {
+            let rulebook = uri::from_path(path)?;
+            (EXPLAIN, json!({"uri": document, "rulebook": rulebook, "rule": id, "line": line}))
+        }
+    })
+}
+
+/// The command that a client sends back, and the URI of the document it is about.
+///
+/// # Errors
+/// Which argument is missing or wrong, in one line.
+pub fn from_command(name: &str, arguments: &[Value]) -> Result<(Command, Option<Url>), String> {
+    let given = arguments.first().unwrap_or(&Value::Null);
+    let text =
+        |key: &str| given.get(key).and_then(Value::as_str).ok_or(format!("{name}: no text \"{key}\" in its argument"));
+    let rulebook = text("rulebook")?;
+    let path: Arc<Path> = uri::text_to_path(rulebook).ok_or(format!("{name}: \"rulebook\" names no file"))?.into();
+    let id = text("rule")?.to_owned();
+    if name == OPEN_RULE {
+        return Ok((Command::OpenRule { path, id }, None));
+    }
+    let document = Url::parse(text("uri")?).map_err(|error| format!("{name}: \"uri\" is wrong ({error})"))?;
+    let line = given.get("line").and_then(Value::as_u64).and_then(|line| u32::try_from(line).ok()).unwrap_or(1);
+    Ok((Command::Explain { path, id, line }, Some(document)))
+}

@@ -1,0 +1,174 @@
+//! The client as the session sees it: published to through the pump, asked in tasks of their own.
+//!
+//! Nothing waits for a client's answer but such a task, and that not for ever.
+
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use tower_lsp::Client;
+use tower_lsp::lsp_types::{
+    self as lsp, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, MessageType, ProgressParams,
+    ProgressParamsValue, ProgressToken, Registration, ShowDocumentParams, ShowMessageParams, WorkDoneProgress,
+    WorkDoneProgressBegin, WorkDoneProgressEnd,
+};
+
+use crate::features::diagnostics::Report;
+use crate::lsp::pump::Pump;
+use crate::lsp::{proto, uri};
+use crate::session::client::Profile;
+use crate::session::editor::{Editor, Level, Place, Target};
+
+/// How long a client may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What a client watches for us in each of its folders.
+const WATCHED: [&str; 4] = ["**/.ruleline", "**/.ruleline/*", "**/.git/HEAD", "**/.git/logs/HEAD"];
+
+/// As the protocol's own type, but with the URI as the client wrote it.
+#[derive(Serialize)]
+struct Published<'a> {
+    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
+    diagnostics: Vec<lsp::Diagnostic>,
+}
+
+/// The client.
+pub struct Remote {
+    client: Client,
+    pump: Pump,
+    profile: OnceLock<Profile>,
+}
+
+impl Remote {
+    /// A client whose notifications go through `pump`.
+    pub fn new(client: Client, pump: Pump) -> Remote {
+        Remote { client, pump, profile: OnceLock::new() }
+    }
+
+    /// Who the client is; somebody who said nothing before `initialize`.
+    pub fn profile(&self) -> &Profile {
+        self.profile.get_or_init(Profile::default)
+    }
+
+    /// Tells the client that what it gave this token for began, or ended.
+    pub fn progress(&self, token: Option<&ProgressToken>, title: &str, ended: bool) {
+        let Some(token) = token else { return };
+        let stage = if ended {
+            WorkDoneProgress::End(WorkDoneProgressEnd::default())
+        } else {
+            WorkDoneProgress::Begin(WorkDoneProgressBegin {
+                title: title.to_owned(),
+                ..WorkDoneProgressBegin::default()
+            })
+        };
+        let params = ProgressParams { token: token.clone(), value: ProgressParamsValue::WorkDone(stage) };
+        self.pump.notify(None, "$/progress", &params);
+    }
+}
+
+/// Runs a request to the client; one that is not answered in time is given up.
+fn ask<T: Send + 'static>(
+    what: &'static str,
+    request: impl Future<Output = Result<T, tower_lsp::jsonrpc::Error>> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        match tokio::time::timeout(PATIENCE, request).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!("{what}: {error}"),
+            Err(_) => tracing::warn!("{what}: the client gave no answer in {} s", PATIENCE.as_secs()),
+        }
+    });
+}
+
+impl Editor for Remote {
+    fn meet(&self, profile: &Profile) {
+        let _ = self.profile.set(profile.clone());
+    }
+
+    fn publish(&self, target: &Target, report: &Report) {
+        let raw = match target {
+            Target::Document(uri) => uri.to_string(),
+            Target::File(path) => match uri::from_path(path) {
+                Some(uri) => uri.to_string(),
+                None => return,
+            },
+        };
+        let params = Published {
+            uri: &raw,
+            version: report.version,
+            diagnostics: proto::to_diagnostics(report, self.profile()),
+        };
+        self.pump.notify(Some(&raw), "textDocument/publishDiagnostics", &params);
+    }
+
+    fn refresh(&self) {
+        if self.profile().refreshes {
+            let client = self.client.clone();
+            ask("workspace/diagnostic/refresh", async move { client.workspace_diagnostic_refresh().await });
+        }
+    }
+
+    fn say(&self, level: Level, text: &str) {
+        let typ = match level {
+            Level::Info => MessageType::INFO,
+            Level::Warning => MessageType::WARNING,
+        };
+        self.pump.notify(None, "window/showMessage", &ShowMessageParams { typ, message: text.to_owned() });
+    }
+
+    fn watch(&self) {
+        let watchers = WATCHED
+            .iter()
+            .map(|glob| FileSystemWatcher { glob_pattern: GlobPattern::String((*glob).to_owned()), kind: None });
+        let watchers = watchers.collect();
+        let registration = Registration {
+            id: "ruleline.rulebooks".to_owned(),
+            method: "workspace/didChangeWatchedFiles".to_owned(),
+            register_options: Some(json!(DidChangeWatchedFilesRegistrationOptions { watchers })),
+        };
+        let client = self.client.clone();
+        ask("client/registerCapability", async move { client.register_capability(vec![registration]).await });
+    }
+
+    fn open(&self, place: Place) {
+        let Some(uri) = uri::from_path(&place.path) else { return };
+        if !self.profile().shows_documents {
+            self.say(Level::Info, &place.otherwise);
+            return;
+        }
+        let selection = proto::to_range(&place.text, &place.span, self.profile().encoding);
+        let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(selection) };
+        let (client, pump) = (self.client.clone(), self.pump.clone());
+        ask("window/showDocument", async move {
+            let shown = client.show_document(params).await;
+            if !matches!(shown, Ok(true)) {
+                let message = ShowMessageParams { typ: MessageType::INFO, message: place.otherwise };
+                pump.notify(None, "window/showMessage", &message);
+            }
+            shown
+        });
+    }
+}
+
+/// The diagnostics of a pull.
+pub fn pulled(report: Option<&Arc<Report>>, former: Option<&str>, profile: &Profile) -> lsp::DocumentDiagnosticReport {
+    let id = report.map(|report| report.stamp.to_string());
+    match (&id, former) {
+        (Some(id), Some(former)) if id == former => {
+            lsp::DocumentDiagnosticReport::Unchanged(lsp::RelatedUnchangedDocumentDiagnosticReport {
+                related_documents: None,
+                unchanged_document_diagnostic_report: lsp::UnchangedDocumentDiagnosticReport { result_id: id.clone() },
+            })
+        }
+        _ => lsp::DocumentDiagnosticReport::Full(lsp::RelatedFullDocumentDiagnosticReport {
+            related_documents: None,
+            full_document_diagnostic_report: lsp::FullDocumentDiagnosticReport {
+                result_id: id,
+                items: report.map(|report| proto::to_diagnostics(report, profile)).unwrap_or_default(),
+            },
+        }),
+    }
+}

@@ -1,0 +1,129 @@
+//! Everything that can happen to the session: a closed list, handled one at a time in order of arrival.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::features::actions::Command;
+use crate::features::baseline::Before;
+use crate::features::diagnostics::Diagnostic;
+use crate::features::diagnostics::Report;
+use crate::session::client::Profile;
+use crate::session::document::Edit;
+
+/// One event. `key` names a document: its URI as normalised by the client's side of the server.
+pub enum Event {
+    /// `initialize`: who the client is, and the folders of the workspace that are files.
+    Started {
+        /// What the client said of itself.
+        profile: Profile,
+        /// The workspace's folders.
+        folders: Vec<PathBuf>,
+    },
+    /// `initialized`: the client may be asked for things.
+    Ready,
+    /// `textDocument/didOpen`
+    Opened {
+        /// The document.
+        key: String,
+        /// Its URI as the client wrote it.
+        uri: Arc<str>,
+        /// The file, for a URI that names one.
+        path: Option<PathBuf>,
+        /// The client's number of the text.
+        version: i32,
+        /// The text.
+        text: String,
+    },
+    /// `textDocument/didChange`
+    Changed {
+        /// The document.
+        key: String,
+        /// The client's number of the text after.
+        version: i32,
+        /// What changed.
+        edits: Vec<Edit>,
+    },
+    /// `textDocument/didSave`
+    Saved {
+        /// The document.
+        key: String,
+    },
+    /// `textDocument/didClose`
+    Closed {
+        /// The document.
+        key: String,
+    },
+    /// `workspace/didChangeWorkspaceFolders`
+    Folders {
+        /// Folders that came.
+        added: Vec<PathBuf>,
+        /// Folders that went.
+        removed: Vec<PathBuf>,
+    },
+    /// `workspace/didChangeConfiguration`
+    Configured {
+        /// The settings under our name.
+        settings: Value,
+    },
+    /// Watched files changed, came or went.
+    Watched {
+        /// Which.
+        paths: Vec<PathBuf>,
+    },
+    /// Somebody wants the report of a document's present text: a pull, or actions for it.
+    Wanted {
+        /// The document.
+        key: String,
+        /// Gets the report; none when no such document is open.
+        reply: oneshot::Sender<Option<Arc<Report>>>,
+    },
+    /// A command that one of our actions offered.
+    Commanded {
+        /// The document it was offered in, if any.
+        key: Option<String>,
+        /// The command.
+        command: Command,
+        /// Gets what was said, or why nothing could be.
+        reply: oneshot::Sender<Result<String, String>>,
+    },
+    /// `ruleline.reload`
+    Reload {
+        /// Told when everything is forgotten and judging began anew.
+        reply: oneshot::Sender<()>,
+    },
+    /// `ruleline.status`
+    Status {
+        /// Gets the state in numbers.
+        reply: oneshot::Sender<Value>,
+    },
+    /// A worker is done with a document.
+    Judged {
+        /// The document.
+        key: String,
+        /// The stamp it was judged under.
+        stamp: u64,
+        /// What was found; none when the worker panicked.
+        found: Option<Judged>,
+    },
+    /// A worker has read the rulebooks of the roots.
+    Surveyed,
+    /// Told when everything before it is done and shown.
+    Barrier {
+        /// Told.
+        reply: oneshot::Sender<()>,
+    },
+    /// Panics where it is handled.
+    #[cfg(test)]
+    Panic,
+}
+
+/// What a worker found.
+pub struct Judged {
+    /// What is to be shown.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the text was measured against.
+    pub before: Arc<Before>,
+}

@@ -1,0 +1,403 @@
+//! What each event does to the session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::features::actions::{self, Command};
+use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
+use crate::rulebooks::Shelved;
+use crate::session::Session;
+use crate::session::client::Profile;
+use crate::session::document::{self, Document, Edit};
+use crate::session::editor::{Level, Place, Target};
+use crate::session::event::{Event, Judged};
+use crate::session::snapshot::Snapshot;
+use crate::session::watch::{Watcher, is_of_head, is_of_rules};
+use crate::stack;
+use crate::text::Text;
+
+impl Session {
+    pub(super) fn handle(&mut self, event: Event) {
+        match event {
+            Event::Started { profile, folders } => self.start(profile, &folders),
+            Event::Ready => self.watch(),
+            Event::Opened { key, uri, path, version, text } => self.open(&key, uri, path, version, text),
+            Event::Changed { key, version, edits } => self.change(&key, version, edits),
+            Event::Saved { key } => self.save(&key),
+            Event::Closed { key } => self.close(&key),
+            Event::Folders { added, removed } => self.change_folders(&added, &removed),
+            Event::Configured { settings } => self.configure(&settings),
+            Event::Watched { paths } => self.notice(&paths),
+            Event::Wanted { key, reply } => self.want(&key, reply),
+            Event::Commanded { key, command, reply } => {
+                let _ = reply.send(self.obey(key.as_deref(), &command));
+            }
+            Event::Reload { reply } => {
+                self.engine.rulebooks.forget();
+                self.judge_all_anew();
+                let _ = reply.send(());
+            }
+            Event::Status { reply } => {
+                let _ = reply.send(self.status());
+            }
+            Event::Judged { key, stamp, found } => self.take_judgement(&key, stamp, found),
+            Event::Surveyed => self.show_rulebooks(),
+            Event::Barrier { reply } => self.barriers.push(reply),
+            #[cfg(test)]
+            Event::Panic => panic!("injected"),
+        }
+    }
+
+    fn start(&mut self, profile: Profile, folders: &[PathBuf]) {
+        for problem in self.settings.initialize(&profile.options) {
+            self.editor.say(Level::Warning, &format!("Ruleline: {problem}"));
+        }
+        self.editor.meet(&profile);
+        self.profile = profile;
+        self.change_folders(folders, &[]);
+    }
+
+    fn watch(&mut self) {
+        if self.profile.watches {
+            self.editor.watch();
+        }
+        self.watcher = Watcher::start(self.events.clone(), self.user_folder().map(Path::to_path_buf));
+        self.watch_roots();
+    }
+
+    /// Watches, of all roots whose rulebooks may hold for something open, those that the client does not watch.
+    fn watch_roots(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let workspace = self.workspaces.to_paths();
+        let by_client = |root: &Path| self.profile.watches && workspace.iter().any(|folder| root.starts_with(folder));
+        for folder in &workspace {
+            watcher.watch_above(folder, by_client);
+        }
+        for folder in self.documents.values().filter_map(|document| document.path.as_deref()?.parent()) {
+            watcher.watch_above(folder, by_client);
+        }
+    }
+
+    fn user_folder(&self) -> Option<&Path> {
+        self.engine.folders.as_ref().map(|folders| folders.user.as_path())
+    }
+
+    fn open(&mut self, key: &str, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
+        if let Some(shown) = path.as_ref().and_then(|path| self.shown_rulebooks.remove(path).map(|_| path.clone())) {
+            self.clear(&Target::File(shown), None);
+        }
+        let document = Document {
+            uri,
+            path,
+            version,
+            text: Text::new(text),
+            stamp: 0,
+            running: None,
+            before: None,
+            report: None,
+            waiting: Vec::new(),
+        };
+        self.schedule.forget(key);
+        if let Some(former) = self.documents.insert(key.to_owned(), document) {
+            tracing::warn!("{} was opened twice", former.uri);
+        }
+        self.watch_roots();
+        self.touch(key);
+    }
+
+    fn change(&mut self, key: &str, version: i32, edits: Vec<Edit>) {
+        let encoding = self.profile.encoding;
+        let Some(document) = self.documents.get_mut(key) else {
+            tracing::warn!("a change of {key}, which is not open");
+            return;
+        };
+        if !document.is_older_than(version) {
+            tracing::warn!("version {version} of {key} came after version {}", document.version);
+            return;
+        }
+        let (text, moved) = document::apply(document.text.clone(), edits, encoding);
+        if moved > 0 {
+            tracing::warn!("version {version} of {key}: {moved} positions out of range were clamped");
+        }
+        document.text = text;
+        document.version = version;
+        self.touch(key);
+    }
+
+    fn save(&mut self, key: &str) {
+        let Some(document) = self.documents.get_mut(key) else { return };
+        document.before = None;
+        let folders = self.engine.folders.as_ref();
+        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
+            self.engine.rulebooks.forget();
+            self.judge_all_anew();
+        } else {
+            self.touch(key);
+        }
+    }
+
+    fn close(&mut self, key: &str) {
+        self.schedule.forget(key);
+        let Some(document) = self.documents.remove(key) else { return };
+        for waiting in document.waiting {
+            let _ = waiting.send(None);
+        }
+        self.clear(&Target::Document(document.uri), Some(document.version));
+        let folders = self.engine.folders.as_ref();
+        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
+            self.survey();
+        }
+    }
+
+    fn change_folders(&mut self, added: &[PathBuf], removed: &[PathBuf]) {
+        for folder in removed {
+            self.workspaces.remove(folder);
+        }
+        for folder in added {
+            self.workspaces.add(folder);
+        }
+        self.roots.send_replace(self.workspaces.to_paths());
+        self.watch_roots();
+        self.engine.rulebooks.forget();
+        self.judge_all_anew();
+    }
+
+    fn configure(&mut self, settings: &Value) {
+        let former = self.settings.clone();
+        for problem in self.settings.change(settings) {
+            self.editor.say(Level::Warning, &format!("Ruleline: {problem}"));
+        }
+        if self.settings != former {
+            self.judge_all_anew();
+        }
+    }
+
+    fn notice(&mut self, paths: &[PathBuf]) {
+        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()));
+        if !rules && !paths.iter().any(|path| is_of_head(path)) {
+            return;
+        }
+        if rules {
+            self.engine.rulebooks.forget();
+        }
+        if let Some(watcher) = &mut self.watcher {
+            watcher.look_again();
+        }
+        self.watch_roots();
+        self.judge_all_anew();
+    }
+
+    fn want(&mut self, key: &str, reply: oneshot::Sender<Option<Arc<Report>>>) {
+        let now = (self.clock)();
+        let Some(document) = self.documents.get_mut(key) else {
+            let _ = reply.send(None);
+            return;
+        };
+        if let Some(report) = document.current_report() {
+            let _ = reply.send(Some(report.clone()));
+        } else {
+            document.waiting.push(reply);
+            self.schedule.hurry(key, now);
+        }
+    }
+
+    fn obey(&self, key: Option<&str>, command: &Command) -> Result<String, String> {
+        match command {
+            Command::OpenRule { path, id } => {
+                let gone = || format!("Ruleline: there is no rule {} in that rulebook any more", actions::plain_id(id));
+                let files = self.engine.rulebooks.files();
+                let (_, shelved) = files.iter().find(|(known, _)| **known == **path).ok_or_else(gone)?;
+                let rule = shelved.current.rules().rules.iter().find(|rule| rule.id == *id).ok_or_else(gone)?;
+                let text = shelved.current.text.clone();
+                let line = text.line_number(rule.id_span.start);
+                let shown = rules::plain::plain(&system::paths::shown(path), rules::plain::PATH);
+                let said = format!("Rule {} stands in {shown}:{line}", actions::plain_id(id));
+                let place = Place { path: path.clone(), text, span: rule.id_span.clone(), otherwise: said.clone() };
+                self.editor.open(place);
+                Ok(said)
+            }
+            Command::Explain { path, id, line } => {
+                let report = key.and_then(|key| self.documents.get(key)).and_then(|document| document.report.as_ref());
+                let said = report.and_then(|report| actions::explain(report, path, id, *line));
+                let gone = || format!("Ruleline: rule {} finds nothing here any more", actions::plain_id(id));
+                let said = said.ok_or_else(gone)?;
+                self.editor.say(Level::Info, &said);
+                Ok(said)
+            }
+        }
+    }
+
+    fn status(&self) -> Value {
+        let rulebook = |(path, shelved): &(PathBuf, Shelved)| {
+            json!({
+                "path": system::paths::shown(path),
+                "sha256": system::digest::hex(&shelved.current.rules().digest),
+                "rules": shelved.current.rules().rules.len(),
+                "problems": shelved.current.rules().problems.len(),
+                "holds": Arc::ptr_eq(&shelved.current, &shelved.good),
+            })
+        };
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "roots": self.workspaces.roots().iter().map(|root| system::paths::shown(root)).collect::<Vec<_>>(),
+            "trusted": self.settings.trusted,
+            "rulebooks": self.engine.rulebooks.files().iter().map(rulebook).collect::<Vec<_>>(),
+            "documents": self.documents.len(),
+            "rulebooksLoaded": self.engine.rulebooks.loads(),
+            "textsParsed": self.engine.facts.parses(),
+        })
+    }
+
+    /// Gives a document a new stamp: whatever is being found about it is of the past.
+    fn touch(&mut self, key: &str) {
+        if let Some(document) = self.documents.get_mut(key) {
+            self.last_stamp += 1;
+            document.stamp = self.last_stamp;
+            self.schedule.changed(key, (self.clock)());
+        }
+    }
+
+    fn judge_all_anew(&mut self) {
+        let keys: Vec<String> = self.documents.keys().cloned().collect();
+        for key in &keys {
+            if let Some(document) = self.documents.get_mut(key) {
+                document.before = None;
+            }
+            self.touch(key);
+        }
+        self.survey();
+        if self.profile.pulls && !keys.is_empty() {
+            self.editor.refresh();
+        }
+    }
+
+    pub(super) fn start_judging(&mut self, key: &str) {
+        let Some(document) = self.documents.get_mut(key) else {
+            self.schedule.forget(key);
+            return;
+        };
+        let stamp = document.stamp;
+        document.running = Some(stamp);
+        let snapshot = Snapshot {
+            engine: self.engine.clone(),
+            settings: self.settings.clone(),
+            workspaces: self.workspaces.clone(),
+            path: document.path.clone(),
+            text: document.text.clone(),
+            last_text: document.report.as_ref().map(|report| report.text.text.clone()),
+            before: document.before.clone(),
+        };
+        let key = key.to_owned();
+        self.work(move || {
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| snapshot.judge())).ok();
+            Event::Judged { key, stamp, found }
+        });
+    }
+
+    /// Runs `work` on a thread of its own and brings back what it gives.
+    fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
+        let events = self.events.clone();
+        tokio::task::spawn_blocking(move || {
+            let event = work();
+            if let Some(events) = events.upgrade() {
+                let _ = events.send(event);
+            }
+        });
+    }
+
+    fn take_judgement(&mut self, key: &str, stamp: u64, found: Option<Judged>) {
+        let now = (self.clock)();
+        let Some(document) = self.documents.get_mut(key).filter(|document| document.running == Some(stamp)) else {
+            return;
+        };
+        document.running = None;
+        let current = document.stamp == stamp;
+        self.schedule.finished(key, current, now);
+        if !current {
+            return;
+        }
+        let diagnostics = match found {
+            Some(found) => {
+                document.before = Some(found.before);
+                found.diagnostics
+            }
+            None => vec![could_not_judge(&document.text)],
+        };
+        let report = Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics };
+        let report = Arc::new(report);
+        document.report = Some(report.clone());
+        for waiting in document.waiting.drain(..) {
+            let _ = waiting.send(Some(report.clone()));
+        }
+        if !self.profile.pulls {
+            self.editor.publish(&Target::Document(document.uri.clone()), &report);
+        }
+        self.show_rulebooks();
+    }
+
+    /// Reads the rulebooks of the roots, so that what is wrong in them is shown before a file is opened.
+    fn survey(&mut self) {
+        let engine = self.engine.clone();
+        let roots = self.workspaces.to_paths();
+        self.work(move || {
+            for root in roots {
+                stack::held(&engine.rulebooks, &root.join("any"), engine.folders.as_ref());
+            }
+            Event::Surveyed
+        });
+    }
+
+    /// Shows what is wrong in rulebooks that are not open, once for each content.
+    fn show_rulebooks(&mut self) {
+        let files = self.engine.rulebooks.files();
+        let is_open = |path: &PathBuf| self.documents.values().any(|document| document.path.as_ref() == Some(path));
+        let closed: Vec<_> = files.into_iter().filter(|(path, _)| !is_open(path)).collect();
+        let gone = |path: &PathBuf| !closed.iter().any(|(known, _)| known == path);
+        let gone: Vec<_> = self.shown_rulebooks.keys().filter(|path| gone(path)).cloned().collect();
+        for path in gone {
+            self.shown_rulebooks.remove(&path);
+            self.clear(&Target::File(path), None);
+        }
+        for (path, shelved) in closed {
+            let digest = shelved.current.rules().digest;
+            if self.shown_rulebooks.get(&path) == Some(&digest) {
+                continue;
+            }
+            let diagnostics = show_problems(&shelved.current.problems());
+            self.show_closed(&path, shelved.current.text.clone(), diagnostics);
+            self.shown_rulebooks.insert(path, digest);
+        }
+    }
+
+    /// A client that pulls does so for open documents only, and is never published to: it gets a message.
+    fn show_closed(&self, path: &Path, text: Text, diagnostics: Vec<Diagnostic>) {
+        if !self.profile.pulls {
+            let report = Report { stamp: 0, version: None, text, diagnostics };
+            self.editor.publish(&Target::File(path.to_path_buf()), &report);
+        } else if let Some(first) = diagnostics.first() {
+            let shown = rules::plain::plain(&system::paths::shown(path), rules::plain::PATH);
+            let line = text.line_number(first.span.start);
+            self.editor.say(Level::Warning, &format!("Ruleline: {shown}:{line}: {}", first.message));
+        }
+    }
+
+    fn clear(&self, target: &Target, version: Option<i32>) {
+        if !self.profile.pulls {
+            let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new() };
+            self.editor.publish(target, &report);
+        }
+    }
+}
+
+fn could_not_judge(text: &Text) -> Diagnostic {
+    Diagnostic {
+        span: text.line(0),
+        severity: Severity::Warning,
+        code: "could-not-judge".to_owned(),
+        message: "Ruleline could not judge this text: an internal error, see the server's log".to_owned(),
+        rule: None,
+    }
+}

@@ -1,0 +1,142 @@
+//! The session: one task that owns all state and handles one event at a time.
+//!
+//! Reading files, asking git and judging are done by workers on snapshots; what they find comes back as an event and is
+//! shown only if the document is still in the state that was judged. A panic in one event costs that event. Nothing
+//! here names LSP types, and nothing here waits for the editor.
+
+pub mod client;
+pub mod document;
+pub mod editor;
+pub mod event;
+mod handle;
+pub mod schedule;
+pub mod settings;
+mod snapshot;
+mod watch;
+pub mod workspaces;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::Engine;
+use crate::facts::Digest;
+use crate::session::client::Profile;
+use crate::session::document::Document;
+use crate::session::editor::Editor;
+use crate::session::event::Event;
+use crate::session::schedule::Schedule;
+use crate::session::settings::Settings;
+use crate::session::watch::Watcher;
+use crate::session::workspaces::Workspaces;
+
+/// Tells the time; tests bring their own.
+pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
+
+/// All state of the server.
+pub struct Session {
+    engine: Arc<Engine>,
+    editor: Arc<dyn Editor>,
+    clock: Clock,
+    /// Where workers send what they found. Weak, so that the session ends with those who send it events.
+    events: mpsc::WeakUnboundedSender<Event>,
+    profile: Profile,
+    settings: Settings,
+    workspaces: Workspaces,
+    /// Tells the socket which folders are served.
+    roots: tokio::sync::watch::Sender<Vec<PathBuf>>,
+    documents: HashMap<String, Document>,
+    schedule: Schedule,
+    last_stamp: u64,
+    /// The problems shown on rulebooks that are not open, by the digest of what was shown.
+    shown_rulebooks: HashMap<PathBuf, Digest>,
+    barriers: Vec<oneshot::Sender<()>>,
+    watcher: Option<Watcher>,
+}
+
+impl Session {
+    /// A session without documents.
+    pub fn new(
+        engine: Arc<Engine>,
+        editor: Arc<dyn Editor>,
+        clock: Clock,
+        events: &mpsc::UnboundedSender<Event>,
+        roots: tokio::sync::watch::Sender<Vec<PathBuf>>,
+    ) -> Session {
+        Session {
+            engine,
+            editor,
+            clock,
+            events: events.downgrade(),
+            profile: Profile::default(),
+            settings: Settings::default(),
+            workspaces: Workspaces::default(),
+            roots,
+            documents: HashMap::new(),
+            schedule: Schedule::default(),
+            last_stamp: 0,
+            shown_rulebooks: HashMap::new(),
+            barriers: Vec::new(),
+            watcher: None,
+        }
+    }
+
+    /// Handles events until nobody can send any more. Everything that has arrived is taken in before anything is
+    /// judged; without events there is no timer.
+    pub async fn run(mut self, mut events: mpsc::UnboundedReceiver<Event>) {
+        loop {
+            let event = match events.try_recv() {
+                Ok(event) => event,
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {
+                    self.settle();
+                    match self.schedule.next_due() {
+                        None => match events.recv().await {
+                            Some(event) => event,
+                            None => return,
+                        },
+                        Some(due) => match tokio::time::timeout_at(due.into(), events.recv()).await {
+                            Ok(Some(event)) => event,
+                            Ok(None) => return,
+                            Err(_) => continue,
+                        },
+                    }
+                }
+            };
+            self.survive(event);
+        }
+    }
+
+    /// Handles one event; a panic is logged and costs that event alone.
+    fn survive(&mut self, event: Event) {
+        if std::panic::catch_unwind(AssertUnwindSafe(|| self.handle(event))).is_err() {
+            tracing::error!("an event panicked; its effect is lost, the server goes on");
+        }
+    }
+
+    /// Starts what is due, and lets those go who waited for everything to be done.
+    fn settle(&mut self) {
+        if !self.barriers.is_empty() {
+            let now = (self.clock)();
+            for key in self.documents.keys() {
+                self.schedule.hurry(key, now);
+            }
+        }
+        for key in self.schedule.start_due((self.clock)()) {
+            self.start_judging(&key);
+        }
+        if self.schedule.is_idle() {
+            for barrier in self.barriers.drain(..) {
+                let _ = barrier.send(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

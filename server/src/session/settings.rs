@@ -1,0 +1,129 @@
+//! What the editor may set, and within which bounds.
+//!
+//! These values may come from a workspace's own settings file, so this is the editor's side of the table that says what
+//! a project may set (S2): how the current edit is counted and what is shown beside it, never whether a rule holds.
+//! `trusted` says that a person trusts the workspace; only the `initialize` request can say so.
+
+use serde_json::Value;
+
+/// What a buffer's current edit is measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Baseline {
+    /// The file at git HEAD where the workspace is trusted, else on disk.
+    #[default]
+    Head,
+    /// The file on disk.
+    Disk,
+    /// Nothing: all of the buffer counts as added.
+    All,
+}
+
+/// The settings that hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// What edits are measured against.
+    pub baseline: Baseline,
+    /// Whether violations in unchanged lines are shown as hints.
+    pub hints: bool,
+    /// Whether a person trusts the workspace, so that git may be asked.
+    pub trusted: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { baseline: Baseline::Head, hints: true, trusted: false }
+    }
+}
+
+/// The names in `initializationOptions`, and under `ruleline` in `workspace/didChangeConfiguration`.
+const KEYS: [&str; 3] = ["baseline", "hints", "trusted"];
+
+impl Settings {
+    /// Takes over what `initializationOptions` say. What is wrong keeps its value and is given back, a line each.
+    pub fn initialize(&mut self, options: &Value) -> Vec<String> {
+        let mut problems = self.change(options);
+        match options.get("trusted") {
+            None => {}
+            Some(Value::Bool(trusted)) => self.trusted = *trusted,
+            Some(_) => problems.push("setting trusted: expected true or false".into()),
+        }
+        problems
+    }
+
+    /// Takes over what a later change of the configuration says; never `trusted`.
+    pub fn change(&mut self, options: &Value) -> Vec<String> {
+        let mut problems = Vec::new();
+        let Some(options) = options.as_object() else {
+            if !options.is_null() {
+                problems.push("the settings of Ruleline are not an object".into());
+            }
+            return problems;
+        };
+        match options.get("baseline").map(|value| value.as_str().unwrap_or_default()) {
+            None => {}
+            Some("head") => self.baseline = Baseline::Head,
+            Some("disk") => self.baseline = Baseline::Disk,
+            Some("all") => self.baseline = Baseline::All,
+            Some(_) => problems.push(r#"setting baseline: expected "head", "disk" or "all""#.into()),
+        }
+        match options.get("hints") {
+            None => {}
+            Some(Value::Bool(hints)) => self.hints = *hints,
+            Some(_) => problems.push("setting hints: expected true or false".into()),
+        }
+        let unknown = options.keys().filter(|key| !KEYS.contains(&key.as_str()));
+        problems.extend(unknown.map(|key| {
+            format!(
+                "setting {}: an editor cannot set it; it knows {}",
+                rules::plain::plain(key, rules::plain::ID),
+                KEYS.join(", ")
+            )
+        }));
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_and_what_is_wrong_with_them() {
+        let default = Settings::default();
+        for (options, expected, problems) in [
+            (json!(null), default.clone(), 0),
+            (json!({}), default.clone(), 0),
+            (json!({"trusted": true}), Settings { trusted: true, ..default.clone() }, 0),
+            (
+                json!({"baseline": "all", "hints": false}),
+                Settings { baseline: Baseline::All, hints: false, trusted: false },
+                0,
+            ),
+            (json!({"baseline": "disk"}), Settings { baseline: Baseline::Disk, ..default.clone() }, 0),
+            (json!({"baseline": "none", "hints": "no", "trusted": 1}), default.clone(), 3),
+            (json!({"on_failure": "allow", "deciders": {}, "auto_approve": true}), default.clone(), 3),
+            (json!([1]), default.clone(), 1),
+        ] {
+            let mut settings = default.clone();
+            let said = settings.initialize(&options);
+            assert_eq!((settings, said.len()), (expected, problems), "{options}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_later_change_never_trusts() {
+        let mut settings = Settings::default();
+        assert!(settings.change(&json!({"trusted": true, "baseline": "disk"})).is_empty());
+        assert_eq!(settings, Settings { baseline: Baseline::Disk, ..Settings::default() });
+    }
+
+    #[test]
+    fn s02_an_editor_cannot_loosen() {
+        let mut settings = Settings::default();
+        let said = settings.initialize(&json!({"self_protection": "off\u{202e}\n"}));
+        assert_eq!(settings, Settings::default());
+        assert!(said[0].contains("self_protection"));
+    }
+}

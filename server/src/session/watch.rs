@@ -1,0 +1,94 @@
+//! Watches rulebooks and HEADs ourselves, where the client cannot.
+//!
+//! Only single folders are watched, never trees: the roots, their `.ruleline` and their `.git`. The system tells of
+//! changes; nothing polls.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use notify::{RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+use crate::session::event::Event;
+
+/// The folders that are watched.
+pub struct Watcher {
+    system: notify::RecommendedWatcher,
+    folders: HashSet<PathBuf>,
+    /// The folders above which roots were looked for.
+    above: HashSet<PathBuf>,
+}
+
+impl Watcher {
+    /// Sends [`Event::Watched`] for what changes in rulebooks and HEADs, and in `user`, the user's folder; none where
+    /// the system cannot tell.
+    pub fn start(events: mpsc::WeakUnboundedSender<Event>, user: Option<PathBuf>) -> Option<Watcher> {
+        let of_user = user.clone();
+        let tell = move |change: notify::Result<notify::Event>| {
+            let Ok(change) = change else { return };
+            let concerns = |path: &PathBuf| is_of_head(path) || is_of_rules(path, of_user.as_deref());
+            if change.kind.is_access() || !change.paths.iter().any(concerns) {
+                return;
+            }
+            if let Some(events) = events.upgrade() {
+                let _ = events.send(Event::Watched { paths: change.paths });
+            }
+        };
+        match notify::recommended_watcher(tell) {
+            Ok(system) => {
+                let mut watcher = Watcher { system, folders: HashSet::new(), above: HashSet::new() };
+                if let Some(user) = user {
+                    watcher.watch(user);
+                }
+                Some(watcher)
+            }
+            Err(error) => {
+                tracing::warn!("rulebooks are not watched: {error}; save one in the editor to have it read again");
+                None
+            }
+        }
+    }
+
+    /// Watches every root from a folder upwards, and the main checkout of a linked worktree, except those that are
+    /// watched otherwise. A folder that was looked at is not looked at again.
+    pub fn watch_above(&mut self, folder: &Path, otherwise: impl Fn(&Path) -> bool) {
+        if !self.above.insert(folder.to_path_buf()) {
+            return;
+        }
+        let enclosing: Vec<PathBuf> = system::roots::enclosing(folder).into_iter().map(|root| root.path).collect();
+        let main: Vec<PathBuf> = enclosing.iter().filter_map(|root| system::roots::main_checkout(root)).collect();
+        for root in enclosing.into_iter().chain(main).chain([folder.to_path_buf()]) {
+            if !otherwise(&root) {
+                for part in ["", ".ruleline", ".git", ".git/logs"] {
+                    self.watch(root.join(part));
+                }
+            }
+        }
+    }
+
+    /// Something came or went: what was looked at is looked at again.
+    pub fn look_again(&mut self) {
+        self.above.clear();
+    }
+
+    fn watch(&mut self, folder: PathBuf) {
+        if !folder.is_dir() {
+            self.folders.remove(&folder);
+        } else if !self.folders.contains(&folder) {
+            match self.system.watch(&folder, RecursiveMode::NonRecursive) {
+                Ok(()) => drop(self.folders.insert(folder)),
+                Err(error) => tracing::warn!("{} is not watched: {error}", folder.display()),
+            }
+        }
+    }
+}
+
+/// Whether the path is a `.ruleline` folder or in one, or in the user's folder.
+pub fn is_of_rules(path: &Path, user: Option<&Path>) -> bool {
+    path.iter().any(|name| name == ".ruleline") || user.is_some_and(|user| path.starts_with(user))
+}
+
+/// Whether the path is a git folder's HEAD or its log.
+pub fn is_of_head(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "HEAD")
+}
