@@ -61,10 +61,10 @@ pub fn read_message(from: &mut impl BufRead) -> Option<Value> {
     Some(serde_json::from_slice(&body).expect("a body is JSON"))
 }
 
-/// Starts a server.
+/// Starts a server; its endpoint for hooks is not in the user's own folder.
 pub fn start() -> Child {
     Command::new(env!("CARGO_BIN_EXE_ruleline-server"))
-        .arg("--stdio")
+        .args(["--stdio", "--state-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -246,7 +246,8 @@ impl Client {
                 Err(error) => panic!("no such message ({error}) after {:#?}", self.seen),
             };
             if self.answers && message.get("method").is_some() && message.get("id").is_some() {
-                let result = if message["method"] == "window/showDocument" { json!({"success": true}) } else { Value::Null };
+                let result =
+                    if message["method"] == "window/showDocument" { json!({"success": true}) } else { Value::Null };
                 self.write(&frame(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result})));
             }
             self.seen.push(message.clone());
