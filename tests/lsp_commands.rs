@@ -107,6 +107,21 @@ fn explain_says_which_rule_of_which_rulebook_why_and_where() {
 }
 
 #[test]
+fn s22_a_message_holds_no_links() {
+    let project = Project::new(&RULES.replace("no eval", "see [here](command:workbench.action.quit)"));
+    let mut client = Client::start(&project.parameters());
+    let uri = project.uri("a.py");
+    client.open(&uri, 1, "eval(1)\n");
+    client.diagnostics(&uri, 1);
+    let argument = json!({"uri": uri, "rulebook": project.uri(".ruleline/rules.toml"), "rule": "no-eval", "line": 1});
+    let command = json!({"command": "ruleline.explain", "arguments": [argument]});
+    client.request("workspace/executeCommand", &command).unwrap();
+    let said = client.wait_for(|message| message["method"] == "window/showMessage");
+    let message = said["params"]["message"].as_str().unwrap();
+    assert!(message.contains("[here]") && !message.contains("]("), "{message}");
+}
+
+#[test]
 fn commands_do_nothing_for_what_they_do_not_know() {
     let mut case = Case::new(true);
     let elsewhere = json!({"rulebook": "file:///etc/passwd", "rule": "no-eval"});

@@ -326,6 +326,39 @@ fn saving_makes_the_disk_the_baseline() {
 }
 
 #[test]
+fn a_file_that_changes_on_disk_moves_the_baseline() {
+    let project = Project::new(RULES);
+    let mut client = Client::start(&project.parameters());
+    let uri = project.uri("a.py");
+    client.open(&uri, 1, "a = 1\n");
+    assert_eq!(client.diagnostics(&uri, 1), Vec::<Value>::new());
+    project.write("a.py", "a = eval(1)\n");
+    client.replace(&uri, 2, "a = eval(1)\n");
+    assert_eq!(shown(&client.diagnostics(&uri, 2)), [(HINT, "no-eval", 0)], "the editor took over what is on disk");
+}
+
+#[test]
+fn no_more_is_shown_than_can_be_looked_at() {
+    let rule = |id: &str| format!("[[rule]]\nid = \"{id}\"\npaths = [\"**\"]\nforbid = ['eval']\nwhy = \"w\"\n");
+    let project = Project::new(&["a", "b", "c", "d", "e"].map(rule).concat());
+    let mut client = Client::start(&project.parameters());
+    let uri = project.uri("a.py");
+    client.open(&uri, 1, &"eval(1)\n".repeat(700));
+    let diagnostics = client.diagnostics(&uri, 1);
+    let more = diagnostics.iter().find(|diagnostic| diagnostic["code"] == "rulebook").expect("it says that there are more");
+    assert!(more["message"].as_str().unwrap().starts_with("1500 more findings"), "{more}");
+    assert_eq!(diagnostics.len(), 2001);
+}
+
+#[test]
+fn a_notebook_is_not_judged_by_its_json_text() {
+    let project = Project::new("[[rule]]\nid = \"a\"\npaths = [\"**\"]\nforbid = ['eval']\nwhy = \"w\"\n");
+    let mut client = Client::start(&project.parameters());
+    client.open(&project.uri("n.ipynb"), 1, "{\"cells\": [\"eval\"]}");
+    assert_eq!(client.diagnostics(&project.uri("n.ipynb"), 1), Vec::<Value>::new());
+}
+
+#[test]
 fn line_ends_and_a_byte_order_mark_are_no_edit() {
     let project = Project::new(RULES);
     project.write("a.py", "\u{feff}a = eval(1)\r\nb = 2\r\n");

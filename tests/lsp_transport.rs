@@ -276,3 +276,39 @@ fn other_schemes_and_wrong_uris_do_no_harm() {
     assert_eq!(code, Some(0));
     assert!(log.contains("opened.py"), "a change of what is not open is logged: {log}");
 }
+
+#[test]
+fn pulls_between_changes_are_all_answered_and_the_last_is_right() {
+    let project = Project::new(RULES);
+    let mut pulling = project.parameters();
+    pulling["capabilities"]["textDocument"]["diagnostic"] = json!({});
+    let mut client = Client::start(&pulling);
+    let uri = project.uri("a.py");
+    client.open(&uri, 1, "x = 1\n");
+    for version in 2..=500 {
+        client.replace(&uri, version, &"eval(1)\n".repeat(usize::try_from(version).unwrap() % 7));
+        client.send_request("textDocument/diagnostic", &json!({"textDocument": {"uri": uri}}));
+    }
+    assert_eq!(client.pull(&uri, None)["items"].as_array().unwrap().len(), 500 % 7);
+    let answers = client.seen.iter().filter(|message| message["result"]["kind"] == "full").count();
+    assert_eq!(answers, 500);
+}
+
+#[test]
+fn a_client_that_does_not_read_the_log_blocks_nothing() {
+    let project = Project::new(RULES);
+    let mut bytes = request(1, "initialize", &project.parameters());
+    bytes.extend(notification("initialized", &json!({})));
+    let document = json!({"uri": format!("file:///not/open/{}.py", "x".repeat(1000)), "version": 1});
+    for _ in 0..1000 {
+        let params = json!({"textDocument": document, "contentChanges": []});
+        bytes.extend(notification("textDocument/didChange", &params));
+    }
+    bytes.extend(request(2, "shutdown", &Value::Null));
+    bytes.extend(notification("exit", &Value::Null));
+    let mut child = start();
+    let _nobody_reads = child.stderr.take();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&bytes).unwrap();
+    assert_eq!(exit_code(&mut child), Some(0));
+}

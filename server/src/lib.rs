@@ -1,11 +1,12 @@
 //! The language server: diagnostics for a buffer's current edit, judged as the hook judges it.
 //!
-//! `lsp/` speaks the protocol, `session/` owns all state, `features/` makes what is shown, `socket/` answers hooks. Logs go to stderr; stdout is
-//! the protocol.
+//! `lsp/` speaks the protocol, `session/` owns all state, `features/` makes what is shown, `socket/` answers hooks. Logs
+//! go to stderr; stdout is the protocol.
 
 pub mod engine;
 pub mod facts;
 mod features;
+mod log;
 mod lsp;
 pub mod rulebooks;
 mod session;
@@ -22,7 +23,6 @@ use std::time::Duration;
 
 use clap::Parser;
 use system::Folders;
-use tracing_subscriber::EnvFilter;
 
 use crate::engine::Engine;
 
@@ -62,7 +62,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    log(&arguments.log);
+    log::start(&arguments.log);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -161,9 +161,4 @@ async fn ending_signal() -> u8 {
         _ = terminate.recv() => 15,
         _ = interrupt.recv() => 2,
     }
-}
-
-fn log(level: &str) {
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }

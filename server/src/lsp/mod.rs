@@ -29,6 +29,8 @@ use stdin::Until;
 
 /// How long the last messages may take, at `shutdown` to be made and at `exit` to be read.
 const LAST: Duration = Duration::from_secs(2);
+/// How many handlers may await the session's reply. Those that do must never keep a change of a document waiting.
+const HANDLERS: usize = 1024;
 
 /// Serves one client on stdin and stdout; gives the exit code. `started` gets what the socket needs.
 pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
@@ -61,9 +63,9 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
         }
     };
     let writer = pump.writer();
-    Server::new(Until::new(tokio::io::stdin(), end), writer, socket)
-        .serve(Gate { inner: service, life: life.clone() })
-        .await;
+    let stdin = Until::new(tokio::io::stdin(), end);
+    let server = Server::new(stdin, writer, socket).concurrency_level(HANDLERS);
+    server.serve(Gate { inner: service, life: life.clone() }).await;
     let _ = tokio::task::spawn_blocking(move || pump.drain(LAST)).await;
     life.exit_code()
 }

@@ -7,16 +7,17 @@ use guard::stack::{Spelled, Surroundings, stack};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::engine::Engine;
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
 use crate::rulebooks::{Shelved, is_rulebook};
-use crate::session::Session;
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
 use crate::session::event::{Event, Judged};
 use crate::session::snapshot::Snapshot;
 use crate::session::watch::{Watcher, is_of_head, is_of_rules};
+use crate::session::{Session, Survey};
 use crate::text::Text;
 
 impl Session {
@@ -44,7 +45,7 @@ impl Session {
                 let _ = reply.send(self.status());
             }
             Event::Judged { key, stamp, found } => self.take_judgement(&key, stamp, found),
-            Event::Surveyed => self.show_rulebooks(),
+            Event::Surveyed => self.take_survey(),
             Event::Barrier { reply } => self.barriers.push(reply),
             #[cfg(test)]
             Event::Panic => panic!("injected"),
@@ -128,26 +129,22 @@ impl Session {
     }
 
     fn save(&mut self, key: &str) {
-        let user = self.user_folder().map(Path::to_path_buf);
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
-        if document.path.as_deref().is_some_and(|path| is_rulebook(path, user.as_deref())) {
-            self.engine.rulebooks.forget();
-            self.judge_all_anew();
-        } else {
-            self.touch(key);
+        match document.path.clone() {
+            Some(path) if is_of_rules(&path, self.user_folder()) => self.notice(&[path]),
+            _ => self.touch(key),
         }
     }
 
     fn close(&mut self, key: &str) {
-        let user = self.user_folder().map(Path::to_path_buf);
         self.schedule.forget(key);
         let Some(document) = self.documents.remove(key) else { return };
         for waiting in document.waiting {
             let _ = waiting.send(None);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
-        if document.path.as_deref().is_some_and(|path| is_rulebook(path, user.as_deref())) {
+        if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder())) {
             self.survey();
         }
     }
@@ -340,17 +337,27 @@ impl Session {
 
     /// Reads the rulebooks of the roots, so that what is wrong in them is shown before a file is opened.
     fn survey(&mut self) {
+        if self.survey != Survey::Idle {
+            self.survey = Survey::Outdated;
+            return;
+        }
+        self.survey = Survey::Running;
         let engine = self.engine.clone();
         let roots = self.workspaces.to_paths();
         self.work(move || {
-            let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
-            let surroundings = Surroundings::default();
-            let holding = |root: &PathBuf| stack(&Spelled::new(root.join("any")), &surroundings, user).holdings;
-            for holding in roots.iter().flat_map(holding) {
-                let _ = engine.rulebooks.at(&holding.place);
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read_rulebooks(&engine, &roots)));
+            if read.is_err() {
+                tracing::error!("reading the rulebooks panicked");
             }
             Event::Surveyed
         });
+    }
+
+    fn take_survey(&mut self) {
+        if std::mem::take(&mut self.survey) == Survey::Outdated {
+            self.survey();
+        }
+        self.show_rulebooks();
     }
 
     /// Shows what is wrong in rulebooks that are not open, once for each content.
@@ -392,6 +399,16 @@ impl Session {
             let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new() };
             self.editor.publish(target, &report);
         }
+    }
+}
+
+/// Takes the rulebooks that hold in the roots onto the shelf.
+fn read_rulebooks(engine: &Engine, roots: &[PathBuf]) {
+    let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
+    let surroundings = Surroundings::default();
+    let holding = |root: &PathBuf| stack(&Spelled::new(root.join("any")), &surroundings, user).holdings;
+    for holding in roots.iter().flat_map(holding) {
+        let _ = engine.rulebooks.at(&holding.place);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::features::baseline::Before;
 use crate::features::diagnostics::{Subject, show_problems};
 use crate::rulebooks::is_rulebook;
 use crate::session::event::Judged;
-use crate::session::settings::Settings;
+use crate::session::settings::{Baseline, Settings};
 use crate::session::workspaces::Workspaces;
 use crate::text::Text;
 
@@ -48,7 +48,9 @@ impl Snapshot {
         let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
         if self.workspaces.root_of(path).is_some() && !is_notebook {
             let subject = Subject::new(path, &self.text, user);
-            let before = self.before.clone().unwrap_or_else(|| {
+            // The disk may have changed since; reading it again costs less than being told.
+            let known = self.before.clone().filter(|before| before.baseline != Baseline::Disk);
+            let before = known.unwrap_or_else(|| {
                 let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
                 Before::read(path, baseline, self.settings.trusted).into()
             });
