@@ -345,7 +345,8 @@ fn no_more_is_shown_than_can_be_looked_at() {
     let uri = project.uri("a.py");
     client.open(&uri, 1, &"eval(1)\n".repeat(700));
     let diagnostics = client.diagnostics(&uri, 1);
-    let more = diagnostics.iter().find(|diagnostic| diagnostic["code"] == "rulebook").expect("it says that there are more");
+    let more =
+        diagnostics.iter().find(|diagnostic| diagnostic["code"] == "rulebook").expect("it says that there are more");
     assert!(more["message"].as_str().unwrap().starts_with("1500 more findings"), "{more}");
     assert_eq!(diagnostics.len(), 2001);
 }

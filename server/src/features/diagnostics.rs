@@ -19,7 +19,7 @@ use crate::text::Text;
 
 /// The code of what the instruction check finds.
 pub const INSTRUCTION_CHECK: &str = "instruction-check";
-/// The code of what is wrong in a rulebook.
+/// The code of what is wrong in a rulebook, and of what no rule says.
 pub const RULEBOOK: &str = "rulebook";
 
 /// How many diagnostics of one document are shown; more than anyone looks at, few enough for any client.
@@ -255,19 +255,4 @@ impl Shown<'_> {
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         diagnostics
     }
-}
-
-/// What is wrong in a rulebook.
-pub fn show_problems(problems: &[rules::Problem]) -> Vec<Diagnostic> {
-    let shown = problems.iter().map(|problem| Diagnostic {
-        span: problem.span.clone(),
-        severity: match problem.severity {
-            rules::Severity::Error => Severity::Error,
-            rules::Severity::Warning => Severity::Warning,
-        },
-        code: RULEBOOK.to_owned(),
-        message: problem.message.clone(),
-        rule: None,
-    });
-    shown.collect()
 }
