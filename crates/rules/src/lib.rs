@@ -7,6 +7,7 @@ pub mod change;
 pub mod claims;
 pub mod forest;
 pub mod glob;
+pub mod instructions;
 pub mod judge;
 pub mod paths;
 pub mod plain;
