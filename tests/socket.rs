@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wire::{Alone, Client, Pong, Request};
+use wire::{Alone, Client, Pong};
 
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "support/edits.rs"]
@@ -62,7 +62,7 @@ fn a_background_server_answers_and_goes_without_a_trace() {
         assert_eq!(fs::metadata(place.runtime()).unwrap().permissions().mode() & 0o777, 0o700);
         server.signal(signal);
         assert_eq!(server.ended(), Some(0), "{signal}");
-        assert_eq!(leftovers(&place), [""; 0].map(PathBuf::from), "{signal}");
+        assert!(leftovers(&place).is_empty(), "{signal}");
         assert_eq!(place.hook("claude", &refused_edit(&place), &[]), alone);
     }
 }
@@ -72,7 +72,7 @@ fn a_background_server_that_nobody_asks_goes_by_itself() {
     let place = Place::with_rulebook(RULEBOOK);
     let mut server = Background::start(&place, &["--idle-exit", "1"]);
     assert_eq!(server.ended(), Some(0));
-    assert_eq!(leftovers(&place), [""; 0].map(PathBuf::from));
+    assert!(leftovers(&place).is_empty());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn closing_the_editor_leaves_no_process_and_no_socket() {
         assert_eq!(ping(&place).unwrap().pid, editor.child.id(), "{way}");
         close(&mut editor);
         until("the server ends", || editor.child.try_wait().unwrap().is_some());
-        assert_eq!(leftovers(&place), [""; 0].map(PathBuf::from), "{way}");
+        assert!(leftovers(&place).is_empty(), "{way}");
     }
 }
 
@@ -149,9 +149,13 @@ fn a_server_killed_at_any_moment_changes_no_answer() {
     let alone = place.hook("claude", &payload, &["--no-server"]);
     for step in 0..24 {
         let server = Background::start(&place, &[]);
+        // Every other time it has stopped before: it dies with the request unread.
+        if step % 2 == 1 {
+            server.signal("STOP");
+        }
         std::thread::scope(|scope| {
             let hook = scope.spawn(|| place.hook("claude", &payload, &[]));
-            std::thread::sleep(Duration::from_micros(step * 700));
+            std::thread::sleep(Duration::from_millis(step));
             server.signal("KILL");
             assert_eq!(hook.join().unwrap(), alone, "step {step}");
         });
@@ -251,7 +255,7 @@ fn a_runtime_folder_that_others_can_enter_is_used_by_neither_side() {
     let payload = refused_edit(&place);
     let alone = place.hook("claude", &payload, &["--no-server"]);
     let _server = Background::start(&place, &[]);
-    fs::set_permissions(place.runtime(), fs::Permissions::from_mode(0o770)).unwrap();
+    fs::set_permissions(place.runtime(), fs::Permissions::from_mode(0o750)).unwrap();
     assert_eq!(ping(&place), Err(Alone::UnsafeFolder));
     assert_eq!(place.hook("claude", &payload, &[]), alone);
     let second = Command::new(env!("CARGO_BIN_EXE_ruleline-server"))
@@ -260,7 +264,7 @@ fn a_runtime_folder_that_others_can_enter_is_used_by_neither_side() {
         .output()
         .unwrap();
     assert_eq!(second.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&second.stderr).contains("700"), "{second:?}");
+    assert!(String::from_utf8_lossy(&second.stderr).contains("must be 700"), "{second:?}");
 }
 
 #[test]
@@ -284,14 +288,6 @@ fn a_stale_server_is_not_believed() {
     place.write("a.py", "x = 1\nreturn 1\nimport os\n");
     let alone = place.hook("claude", &fresh("s4"), &["--no-server"]);
     assert_eq!(place.hook("claude", &fresh("s5"), &[]), alone);
-}
-
-#[test]
-fn ping_is_a_frame_of_json() {
-    assert_eq!(
-        Request::Ping.to_frame().unwrap(),
-        [&[0, 0, 0, 20], &br#"{"v":1,"op":"ping"}"#[..]].concat()[..].to_vec()
-    );
 }
 
 /// An editor: the real server spoken to over stdio.

@@ -1,17 +1,17 @@
 //! The language server: diagnostics for a buffer's current edit, judged as the hook judges it.
 //!
-//! `lsp/` speaks the protocol, `session/` owns all state, `features/` makes what is shown, `socket/` answers hooks. Logs go to stderr; stdout is
-//! the protocol.
+//! `lsp/` speaks the protocol, `session/` owns all state, `features/` makes what is shown, `socket/` answers hooks. Logs
+//! go to stderr; stdout is the protocol.
 
 pub mod engine;
 pub mod facts;
 mod features;
+mod log;
 mod lsp;
 pub mod rulebooks;
 mod session;
 #[cfg(unix)]
 pub mod socket;
-mod stack;
 mod text;
 
 use std::ffi::OsString;
@@ -23,7 +23,6 @@ use std::time::Duration;
 
 use clap::Parser;
 use system::Folders;
-use tracing_subscriber::EnvFilter;
 
 use crate::engine::Engine;
 
@@ -63,7 +62,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    log(&arguments.log);
+    log::start(&arguments.log);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -123,6 +122,7 @@ async fn with_editor(engine: Engine) -> u8 {
 #[cfg(unix)]
 async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) -> u8 {
     let Some(runtime) = engine.folders.as_ref().map(|folders| folders.runtime.clone()) else {
+        eprintln!("ruleline-server: no socket: this user's folders are not known");
         return 1;
     };
     if roots.is_empty() {
@@ -134,7 +134,8 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
         served = socket::background::serve(&runtime, &roots, judging, idle) => match served {
             Ok(()) => 0,
             Err(error) => {
-                tracing::error!("{error}");
+                // Somebody waits in a terminal: said at once, not through the log's thread.
+                eprintln!("ruleline-server: {error}");
                 1
             }
         },
@@ -145,7 +146,7 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
 /// Hooks have no socket here.
 #[cfg(not(unix))]
 async fn in_background(_: Engine, _: Vec<PathBuf>, _: Duration) -> u8 {
-    tracing::error!("there is no socket on this platform; hooks work alone");
+    eprintln!("ruleline-server: there is no socket on this platform; hooks work alone");
     1
 }
 
@@ -162,9 +163,4 @@ async fn ending_signal() -> u8 {
         _ = terminate.recv() => 15,
         _ = interrupt.recv() => 2,
     }
-}
-
-fn log(level: &str) {
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
 }

@@ -3,12 +3,13 @@
 //! Shared by the workers that judge documents and by the socket. A file is read again only after [`Rulebooks::forget`];
 //! whoever watches the files calls that. Nothing here watches, and nothing here decides which rulebooks hold for a file.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use guard::books::LARGEST;
+use guard::books::{LARGEST, PROJECT_RULES};
 use guard::{LoadedBook, Place, RulebookSource};
 use rules::{Problem, Rulebook};
 
@@ -167,6 +168,52 @@ impl RulebookSource for Rulebooks {
     fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
         self.content(path, bytes).loaded.clone()
     }
+}
+
+/// The same rulebooks by their last good contents: what holds for the editor while one is being written.
+pub struct LastGood<'a> {
+    rulebooks: &'a Rulebooks,
+    /// Files that are there and cannot be read, a line each.
+    unreadable: RefCell<Vec<String>>,
+}
+
+impl LastGood<'_> {
+    /// The last good contents of these.
+    pub fn of(rulebooks: &Rulebooks) -> LastGood<'_> {
+        LastGood { rulebooks, unreadable: RefCell::default() }
+    }
+
+    /// The files that were asked for, are there and cannot be read, each in one line.
+    pub fn unreadable(self) -> Vec<String> {
+        self.unreadable.into_inner()
+    }
+}
+
+impl RulebookSource for LastGood<'_> {
+    fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
+        let book = match self.rulebooks.at(place) {
+            Ok(shelved) => shelved.map(|shelved| shelved.good),
+            Err(why) => {
+                let mut unreadable = self.unreadable.borrow_mut();
+                if !unreadable.contains(&why) {
+                    unreadable.push(why);
+                }
+                self.rulebooks.last_good(&place.path())
+            }
+        };
+        Ok(book.map(|book| book.loaded.clone()))
+    }
+
+    fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
+        self.rulebooks.recall(path, bytes)
+    }
+}
+
+/// Whether a file is a rulebook: a project's, or the user's.
+pub fn is_rulebook(path: &Path, user: Option<&Path>) -> bool {
+    path.ends_with(PROJECT_RULES)
+        || path.ends_with(".ruleline/rules.json")
+        || user.is_some_and(|user| path == Place::of_user(user).path())
 }
 
 #[cfg(test)]

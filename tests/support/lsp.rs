@@ -61,10 +61,10 @@ pub fn read_message(from: &mut impl BufRead) -> Option<Value> {
     Some(serde_json::from_slice(&body).expect("a body is JSON"))
 }
 
-/// Starts a server.
+/// Starts a server; its endpoint for hooks is not in the user's own folder.
 pub fn start() -> Child {
     Command::new(env!("CARGO_BIN_EXE_ruleline-server"))
-        .arg("--stdio")
+        .args(["--stdio", "--state-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

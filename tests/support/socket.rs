@@ -235,6 +235,9 @@ fn request(stream: &mut UnixStream) -> Option<Request> {
     }
 }
 
+/// What is said of one rulebook.
+type Said = (Vec<Claim>, Vec<Open>);
+
 /// The bytes that a manner sends for a request.
 fn reply(request: &Request, manner: Manner) -> Vec<u8> {
     let raw = |payload: &[u8]| {
@@ -242,21 +245,23 @@ fn reply(request: &Request, manner: Manner) -> Vec<u8> {
         frame.extend_from_slice(payload);
         frame
     };
-    let judged = |claims: &dyn Fn(&JudgeRequest, &BookRequest) -> Vec<Claim>, open: Vec<Open>| match request {
+    let judged = |book: &dyn Fn(&JudgeRequest, &BookRequest) -> Said| match request {
         Request::Ping => Response::Refused(Refusal::Request),
-        Request::Judge(request) => Response::Judged(Judged {
-            before: request.before,
-            after: request.after,
-            books: request
-                .books
-                .iter()
-                .map(|book| BookAnswer { digest: book.digest, claims: claims(request, book), unchecked: open.clone() })
-                .collect(),
-        }),
+        Request::Judge(request) => {
+            let answer = |asked: &BookRequest| {
+                let (claims, unchecked) = book(request, asked);
+                BookAnswer { digest: asked.digest, claims, unchecked }
+            };
+            let books = request.books.iter().map(answer).collect();
+            Response::Judged(Judged { before: request.before, after: request.after, books })
+        }
     };
-    let truth =
-        |bend: fn(Vec<Claim>) -> Vec<Claim>| judged(&|request, book| bend(truth(request, book)), Vec::new()).to_frame();
-    let clean = || judged(&|_, _| Vec::new(), Vec::new()).to_frame();
+    let claiming =
+        |claims: fn(&JudgeRequest) -> Vec<Claim>| judged(&|request, _| (claims(request), Vec::new())).to_frame();
+    let bending = |bend: fn(Vec<Claim>) -> Vec<Claim>| {
+        judged(&|request, book| (bend(truth(request, book).0), Vec::new())).to_frame()
+    };
+    let clean = || claiming(|_| Vec::new());
     match manner {
         Manner::Truncates => clean()[..clean().len() - 1].to_vec(),
         Manner::TruncatesLength => clean()[..2].to_vec(),
@@ -275,27 +280,26 @@ fn reply(request: &Request, manner: Manner) -> Vec<u8> {
         }
         Manner::OtherProtocol => raw(br#"{"v":2,"judged":"in another shape"}"#),
         Manner::Refuses => Response::Refused(Refusal::Stale).to_frame(),
-        Manner::StaleDigests => match judged(&|_, _| Vec::new(), Vec::new()) {
+        Manner::StaleDigests => match judged(&|_, _| (Vec::new(), Vec::new())) {
             Response::Judged(mut stale) => {
                 stale.after = Digest([9; 32]);
                 Response::Judged(stale).to_frame()
             }
             other => other.to_frame(),
         },
-        Manner::SaysDirty => judged(&|request, _| dirt(request), Vec::new()).to_frame(),
-        Manner::SaysNowhere => judged(&|request, _| nowhere(request), Vec::new()).to_frame(),
-        Manner::SaysUnchecked => {
-            let open = CHECKS.iter().flat_map(|&check| RULES.map(|rule| Open { rule: Some(rule), check })).collect();
-            judged(&|_, _| Vec::new(), open).to_frame()
-        }
-        Manner::SaysMuch => {
-            judged(&|request, _| dirt(request).into_iter().cycle().take(60_000).collect(), Vec::new()).to_frame()
-        }
-        Manner::SaysTruth => truth(|claims| claims),
-        Manner::SaysLess => truth(|claims| claims.into_iter().skip(1).collect()),
-        Manner::SaysLeast => truth(|mut claims| claims.pop().into_iter().collect()),
-        Manner::SaysTwice => truth(|claims| claims.into_iter().flat_map(|claim| [claim.clone(), claim]).collect()),
-        Manner::SaysMore => truth(|mut claims| {
+        Manner::SaysDirty => claiming(dirt),
+        Manner::SaysNowhere => claiming(nowhere),
+        Manner::SaysMuch => claiming(|request| dirt(request).into_iter().cycle().take(60_000).collect()),
+        Manner::SaysUnchecked => judged(&|_, _| {
+            let open = CHECKS.iter().flat_map(|&check| RULES.map(|rule| Open { rule: Some(rule), check }));
+            (Vec::new(), open.collect())
+        })
+        .to_frame(),
+        Manner::SaysTruth => judged(&truth).to_frame(),
+        Manner::SaysLess => bending(|claims| claims.into_iter().skip(1).collect()),
+        Manner::SaysLeast => bending(|mut claims| claims.pop().into_iter().collect()),
+        Manner::SaysTwice => bending(|claims| claims.into_iter().flat_map(|claim| [claim.clone(), claim]).collect()),
+        Manner::SaysMore => bending(|mut claims| {
             let check = rules::Check::Forbid;
             claims.push(Claim {
                 rule: 0,
@@ -308,7 +312,7 @@ fn reply(request: &Request, manner: Manner) -> Vec<u8> {
             });
             claims
         }),
-        Manner::SaysBeside => truth(|mut claims| {
+        Manner::SaysBeside => bending(|mut claims| {
             for (start, end) in claims.iter_mut().filter_map(|claim| claim.span.as_mut()) {
                 (*start, *end) = (*start + 1, *end + 1);
             }
@@ -319,18 +323,19 @@ fn reply(request: &Request, manner: Manner) -> Vec<u8> {
 }
 
 /// What an honest server would find.
-fn truth(request: &JudgeRequest, book: &BookRequest) -> Vec<Claim> {
-    let (Ok(rulebook), before) = (std::fs::read(&book.path), std::fs::read_to_string(&request.path)) else {
-        return Vec::new();
-    };
+fn truth(request: &JudgeRequest, book: &BookRequest) -> Said {
+    let before = std::fs::read_to_string(&request.path).ok();
+    let before: Option<Arc<str>> = request.before.and(before).map(Into::into);
+    let after = request.edit.apply(before.as_deref().unwrap_or_default()).expect("an edit of the file that is there");
+    let rulebook = std::fs::read(&book.path).expect("a rulebook that is there");
     let rulebook = Rulebook::load(&rulebook, Format::Toml);
-    let before: Option<Arc<str>> = request.before.and(before.ok()).map(Into::into);
-    let Some(after) = request.edit.apply(before.as_deref().unwrap_or_default()) else {
-        return Vec::new();
-    };
     let change = Change::between(book.shown.clone(), book.names.clone(), before, after.into());
     let verdict = Judge::new(&ParseNow).judge(&rulebook, &change);
-    verdict.findings.iter().filter_map(claims::Claim::of).map(Claim::from).collect()
+    let unchecked = verdict.unchecked.iter().map(|one| Open { rule: one.rule, check: one.check });
+    let speechless = verdict.findings.iter().filter(|finding| claims::Claim::of(finding).is_none());
+    let speechless = speechless.map(|finding| Open { rule: finding.rule, check: finding.check });
+    let claims = verdict.findings.iter().filter_map(claims::Claim::of).map(Claim::from);
+    (claims.collect(), unchecked.chain(speechless).collect())
 }
 
 const CHECKS: [rules::Check; 9] = [

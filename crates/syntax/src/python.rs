@@ -37,7 +37,8 @@ pub(crate) fn facts(tree: &tree_sitter::Tree, text: &str) -> Facts {
         errors: raw.errors,
     };
     let budget = BUDGET_PER_BYTE * text.len() + 4096;
-    let mut assembly = Assembly { text, expressions: &expressions, scopes: &scopes, meanings, budget };
+    let mut assembly =
+        Assembly { text, expressions: &expressions, scopes: &scopes, meanings, budget, attributes: Vec::new() };
     assembly.add_calls(&raw.calls, &mut facts);
     assembly.add_uses(&raw.uses, &mut facts);
     if !literal::reads_as_utf8(text) {
@@ -62,6 +63,8 @@ struct Assembly<'a, 't> {
     meanings: Meanings<'a, 't>,
     /// Bytes of names and bindings that may still be given out.
     budget: usize,
+    /// The attributes of the chain being written; kept to be used again.
+    attributes: Vec<Symbol>,
 }
 
 /// What a callee or a value may stand for.
@@ -106,32 +109,27 @@ impl Assembly<'_, '_> {
 
     /// What an expression may stand for; none when that is more than can be told.
     fn name(&mut self, id: ExprId, whole: &Span) -> Option<Named> {
-        let set = self.meanings.of(id);
-        if set.overflow {
+        if self.meanings.of(id).overflow {
             return None;
         }
-        let names = match self.expressions.get(id) {
-            Expr::Name { .. } if set.paths().next().is_none() => return Some(Named::default()),
-            Expr::Name { .. } | Expr::Attribute { .. } => self.names(id),
+        let mut names = Vec::new();
+        match self.expressions.get(id) {
             Expr::Choice(list) => {
-                let mut names = Vec::new();
                 for operand in self.expressions.operands(list) {
                     if let Value::Expr(id) = operand.value {
-                        let inner = match self.expressions.get(id) {
-                            Expr::Name { .. } | Expr::Attribute { .. } => self.names(id),
-                            _ => self.meanings.dotted(self.meanings.of(id)),
-                        };
-                        names.extend(inner);
+                        self.add_names(id, &mut names);
                     }
                 }
                 names.sort();
                 names.dedup();
-                names
             }
-            _ => self.meanings.dotted(set),
-        };
+            _ => self.add_names(id, &mut names),
+        }
+        if names.is_empty() {
+            return Some(Named::default());
+        }
         let mut bindings = Vec::new();
-        for &binding in set.bindings.as_slice() {
+        for &binding in self.meanings.of(id).bindings.as_slice() {
             for part in self.scopes.bindings[binding as usize].parts.into_iter().flatten() {
                 let part = span(part.0, part.1);
                 if part != *whole && !bindings.contains(&part) {
@@ -144,54 +142,59 @@ impl Assembly<'_, '_> {
         Some(Named { names, bindings })
     }
 
-    /// The names of a dotted chain: as resolved, as written, or by its attributes alone.
-    fn names(&self, id: ExprId) -> Vec<String> {
+    /// Adds the names of an expression: as resolved, and for a dotted chain as written or by its attributes alone.
+    fn add_names(&mut self, id: ExprId, names: &mut Vec<String>) {
         let set = self.meanings.of(id);
-        let mut names = self.meanings.dotted(set);
-        let (head, attributes) = self.expressions.chain(id);
-        let resolved = !names.is_empty();
-        let written = match head.map(|head| (head, self.expressions.get(head))) {
-            Some((head, Expr::Name { symbol, .. })) => {
-                let head = self.meanings.of(head);
-                let meanings = head.meanings.as_slice();
-                if meanings.contains(&Meaning::Project) && !resolved {
-                    return names;
-                }
-                // A variable of unknown value is called by its own name, unless that is a module's name elsewhere.
-                let variable = !attributes.is_empty()
-                    && !self.scopes.is_imported(symbol)
-                    && meanings.iter().any(|meaning| matches!(meaning, Meaning::Unknown | Meaning::Instance(_)));
-                let means_other = if attributes.is_empty() { resolved } else { head.paths().next().is_some() };
-                (variable || means_other).then_some(symbol)
-            }
-            _ => None,
-        };
-        match written {
-            Some(head) => {
-                let written = self.dotted(Some(head), &attributes);
+        names.reserve_exact(set.paths().count() + 1);
+        names.extend(set.paths().map(|path| self.meanings.dotted(path)));
+        let resolved = set.paths().next().is_some();
+        if !matches!(self.expressions.get(id), Expr::Name { .. } | Expr::Attribute { .. }) {
+            return;
+        }
+        let mut attributes = std::mem::take(&mut self.attributes);
+        match self.expressions.chain(id, &mut attributes) {
+            Some((head, symbol)) if self.counts_as_written(head, symbol, &attributes, resolved) => {
+                let written = self.written(Some(symbol), &attributes);
                 if !names.contains(&written) {
                     names.push(written);
                 }
             }
-            None if !resolved && !attributes.is_empty() => {
-                names.push(self.dotted(None, &attributes));
+            Some((head, _)) if self.meanings.of(head).meanings.as_slice().contains(&Meaning::Project) => {}
+            _ if !resolved && !attributes.is_empty() => {
+                names.push(self.written(None, &attributes));
                 if attributes.len() > 1 {
-                    names.push(self.dotted(None, &attributes[..1]));
+                    names.push(self.written(None, &attributes[..1]));
                 }
             }
-            None => {}
+            _ => {}
         }
-        names
+        self.attributes = attributes;
     }
 
-    /// A dotted name of a head (`?` for none) and attributes from the last to the first.
-    fn dotted(&self, head: Option<Symbol>, attributes: &[Symbol]) -> String {
-        let mut dotted = head.map_or("?", |head| self.meanings.symbols.text(head)).to_owned();
-        for &attribute in attributes.iter().rev() {
-            dotted.push('.');
-            dotted.push_str(self.meanings.symbols.text(attribute));
+    /// Whether a chain's name as written says what it stands for: it does unless its head is a thing of this file.
+    fn counts_as_written(&self, head: ExprId, symbol: Symbol, attributes: &[Symbol], resolved: bool) -> bool {
+        if attributes.is_empty() {
+            return resolved;
         }
-        dotted
+        let head = self.meanings.of(head);
+        // A variable of unknown value is called by its own name, unless that is a module's name elsewhere.
+        let unknown = |meaning: &Meaning| matches!(meaning, Meaning::Unknown | Meaning::Instance(_));
+        head.paths().next().is_some()
+            || head.meanings.as_slice().iter().any(unknown) && !self.scopes.is_imported(symbol)
+    }
+
+    /// A dotted name of a head (`?` for none) and attributes, the last first.
+    fn written(&self, head: Option<Symbol>, attributes: &[Symbol]) -> String {
+        let symbols = &self.meanings.symbols;
+        let head = head.map_or("?", |head| symbols.text(head));
+        let length = attributes.iter().map(|&attribute| symbols.text(attribute).len() + 1).sum::<usize>();
+        let mut written = String::with_capacity(head.len() + length);
+        written.push_str(head);
+        for &attribute in attributes.iter().rev() {
+            written.push('.');
+            written.push_str(symbols.text(attribute));
+        }
+        written
     }
 
     fn arguments(&self, list: List) -> Vec<Argument> {

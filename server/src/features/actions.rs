@@ -79,7 +79,7 @@ pub fn explain(report: &Report, path: &Path, id: &str, line: u32) -> Option<Stri
         diagnostic.message,
         plain_id(id),
         rules::plain::plain(&system::paths::shown(path), rules::plain::PATH),
-        rule.book.text.line_number(rule.span.start),
+        rule.text.line_number(rule.span.start),
     ))
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::session::settings::{Baseline, Settings};
+use guard::config::Baseline;
 
 /// A document before its current edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,15 +17,11 @@ pub struct Before {
 }
 
 impl Before {
-    /// Reads the baseline of a document. Blocks.
-    pub fn read(path: Option<&Path>, settings: &Settings) -> Before {
-        let nothing = Before { text: None, baseline: Baseline::All };
-        let Some(path) = path else {
-            return nothing;
-        };
-        match settings.baseline {
-            Baseline::All => nothing,
-            Baseline::Head if settings.trusted => head(path).unwrap_or_else(|| disk(path)),
+    /// Reads a file's baseline; git is asked only if the workspace is trusted. Blocks.
+    pub fn read(path: &Path, baseline: Baseline, trusted: bool) -> Before {
+        match baseline {
+            Baseline::All => Before { text: None, baseline: Baseline::All },
+            Baseline::Head if trusted => head(path).unwrap_or_else(|| disk(path)),
             Baseline::Head | Baseline::Disk => disk(path),
         }
     }

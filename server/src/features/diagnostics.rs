@@ -4,22 +4,27 @@
 //! unchanged lines violate is shown beside it as hints. Everything that comes from a repository passes [`rules::plain`]
 //! or the reasons of `rules`, which do that themselves.
 
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rules::{Change, Check, Effect, FactSource, Finding, Judge, Unchecked, Verdict};
+use guard::config::InstructionCheck;
+use guard::{Config, Judging, Part, Spelled, Stack, Surroundings};
+use rules::plain::{ID, PATH, WHY, plain};
+use rules::{Change, Check, Effect, FactSource, Finding, Unchecked};
 use syntax::Span;
 
-use crate::features::actions::plain_id;
 use crate::features::baseline::Before;
-use crate::rulebooks::Book;
-use crate::stack::{Held, Holding};
+use crate::rulebooks::{LastGood, Rulebooks};
 use crate::text::Text;
 
 /// The code of what the instruction check finds.
 pub const INSTRUCTION_CHECK: &str = "instruction-check";
-/// The code of what is wrong in a rulebook.
+/// The code of what is wrong in a rulebook, and of what no rule says.
 pub const RULEBOOK: &str = "rulebook";
+
+/// How many diagnostics of one document are shown; more than anyone looks at, few enough for any client.
+const MOST: usize = 2000;
 
 /// How much a diagnostic matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +46,8 @@ pub struct RulePlace {
     pub id: String,
     /// The rulebook.
     pub path: Arc<Path>,
-    /// Its content when it was judged by.
-    pub book: Arc<Book>,
+    /// Its text when it was judged by.
+    pub text: Arc<Text>,
     /// The rule's id in the text.
     pub span: Span,
 }
@@ -77,118 +82,98 @@ pub struct Report {
 
 /// A document as it is judged.
 pub struct Subject<'a> {
-    /// Its text.
-    pub text: &'a Text,
-    /// What the current edit is measured against.
-    pub before: &'a Before,
-    /// What holds for it.
-    pub held: &'a Held,
-    /// Whether violations in unchanged lines are shown.
-    pub hints: bool,
+    text: &'a Text,
+    file: Spelled,
+    stack: Stack,
+    surroundings: Surroundings,
+    user: Option<&'a Path>,
+    /// The settings that hold for it.
+    pub config: Config,
 }
 
-impl Subject<'_> {
-    /// Judges the document's current edit.
-    pub fn diagnose(&self, facts: &dyn FactSource) -> Vec<Diagnostic> {
-        let judge = Judge { facts, case: self.held.case };
-        let before = self.before_text();
-        let is_edited = before.as_ref() != Some(&self.text.text);
-        let edit = Change::between(self.held.shown.clone(), Vec::new(), before, self.text.text.clone());
-        let whole = (self.hints && edit.before.is_some())
-            .then(|| Change::created(self.held.shown.clone(), Vec::new(), self.text.text.clone()));
-        let mut shown = self.unreadable();
-        for holding in &self.held.holdings {
-            let rules = holding.book.rules();
-            let mut verdict = Verdict::default();
-            let mut standing = Vec::new();
-            for names in &holding.views {
-                if is_edited {
-                    merge(&mut verdict, judge.judge(rules, &edit.named(edit.path.clone(), names.clone())));
-                }
-                if let Some(whole) = &whole {
-                    let found = judge.judge(rules, &whole.named(whole.path.clone(), names.clone())).findings;
-                    standing.extend(found.into_iter().filter(is_about_the_text));
-                }
-            }
-            standing.retain(|old| !verdict.findings.iter().any(|new| is_same(new, old)));
-            standing.dedup_by(|one, other| is_same(one, other));
-            let first = edit.added.first().map(|line| &line.span);
-            shown.extend(
-                standing.iter().map(|finding| Diagnostic {
-                    severity: Severity::Hint,
-                    ..self.show_finding(holding, finding, None)
-                }),
-            );
-            shown.extend(verdict.findings.iter().map(|finding| self.show_finding(holding, finding, first)));
-            shown.extend(verdict.unchecked.iter().map(|unchecked| self.show_unchecked(holding, unchecked, first)));
-        }
-        shown.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
-        shown
+impl<'a> Subject<'a> {
+    /// The document `path` with this text; `user` is the user's folder, where it may be used.
+    pub fn new(path: &Path, text: &'a Text, user: Option<&'a Path>) -> Subject<'a> {
+        let surroundings = Surroundings::default();
+        let file = Spelled::new(path.to_path_buf());
+        let stack = guard::stack::stack(&file, &surroundings, user);
+        let config = Config::load(user, stack.roots.iter().map(|(root, _)| root.as_path()));
+        Subject { text, file, stack, surroundings, user, config }
     }
 
-    fn unreadable(&self) -> Vec<Diagnostic> {
-        let shown = self.held.unreadable.iter().map(|why| Diagnostic {
-            span: self.text.line(0),
-            severity: Severity::Warning,
-            code: RULEBOOK.to_owned(),
-            message: format!("a rulebook cannot be read: {}", rules::plain::plain(why, rules::plain::WHY)),
-            rule: None,
-        });
-        shown.collect()
+    /// Judges the current edit: what leads from `before` to the text. With `hints` also what is violated elsewhere.
+    pub fn diagnose(
+        &self,
+        before: &Before,
+        rulebooks: &Rulebooks,
+        facts: &dyn FactSource,
+        hints: bool,
+    ) -> Vec<Diagnostic> {
+        let books = LastGood::of(rulebooks);
+        let judging =
+            Judging { books: &books, facts, accelerator: None, surroundings: &self.surroundings, user: self.user };
+        let judge = |before: Option<Arc<str>>| {
+            let (path, names) = (self.stack.shown.clone(), vec![self.stack.shown.clone()]);
+            let change = Change::between(path, names, before, self.text.text.clone());
+            let judged = judging.judge(&self.file, &self.stack, &change, None);
+            (change, judged)
+        };
+        let before = self.before_text(before);
+        let mut shown = Shown { text: self.text, first_changed: None, texts: HashMap::new(), diagnostics: Vec::new() };
+        let mut new = HashSet::new();
+        if before.as_ref() != Some(&self.text.text) {
+            let (change, judged) = judge(before.clone());
+            shown.first_changed = change.added.first().map(|line| line.span.clone());
+            for part in &judged.parts {
+                new.extend(part.verdict.findings.iter().map(|finding| place(part, finding)));
+                part.verdict.findings.iter().for_each(|finding| shown.finding(part, finding));
+                part.verdict.unchecked.iter().for_each(|unchecked| shown.unchecked(part, unchecked));
+            }
+            judged.failures.iter().for_each(|why| shown.failure(why));
+            self.instructions(&change).for_each(|diagnostic| shown.diagnostics.push(diagnostic));
+        }
+        if hints && before.is_some() {
+            for part in judge(None).1.parts {
+                let standing = part.verdict.findings.iter().filter(|finding| is_about_the_text(finding));
+                standing
+                    .filter(|it| !new.contains(&place(&part, it)))
+                    .for_each(|finding| shown.standing(&part, finding));
+            }
+        }
+        books.unreadable().iter().for_each(|why| shown.failure(&format!("a rulebook cannot be read: {why}")));
+        shown.into_diagnostics()
+    }
+
+    fn instructions(&self, change: &Change) -> impl Iterator<Item = Diagnostic> {
+        let severity = match self.config.instruction_check {
+            InstructionCheck::Off => None,
+            InstructionCheck::Warn => Some(Severity::Information),
+            InstructionCheck::Ask => Some(Severity::Warning),
+        };
+        let found = severity
+            .into_iter()
+            .flat_map(|severity| rules::instructions::scan(change).into_iter().map(move |hit| (hit.span, severity)));
+        found.map(|(span, severity)| {
+            let (code, message) = (INSTRUCTION_CHECK.to_owned(), rules::reason::INSTRUCTIONS.to_owned());
+            Diagnostic { span, severity, code, message, rule: None }
+        })
     }
 
     /// The text before as the editor would show it: an editor drops a byte order mark.
-    fn before_text(&self) -> Option<Arc<str>> {
-        let before = self.before.text.as_ref()?;
+    fn before_text(&self, before: &Before) -> Option<Arc<str>> {
+        let before = before.text.as_ref()?;
         match before.strip_prefix('\u{feff}') {
             Some(rest) if !self.text.text.starts_with('\u{feff}') => Some(rest.into()),
             _ => Some(before.clone()),
         }
     }
-
-    fn show_finding(&self, holding: &Holding, finding: &Finding, first: Option<&Span>) -> Diagnostic {
-        let severity = match finding.effect {
-            Effect::Deny => Severity::Error,
-            Effect::Ask => Severity::Warning,
-            Effect::Warn => Severity::Information,
-        };
-        let span = match (&finding.span, finding.check) {
-            (Some(span), _) => span.clone(),
-            (None, Check::AnyChange) => first.cloned().unwrap_or_else(|| self.text.line(0)),
-            (None, _) => self.text.line(0),
-        };
-        let rule = finding.rule.and_then(|rule| holding.place_of(rule));
-        let message = rules::reason::message(holding.book.rules(), finding);
-        Diagnostic { span, severity, ..said_by(rule, INSTRUCTION_CHECK, &message) }
-    }
-
-    fn show_unchecked(&self, holding: &Holding, unchecked: &Unchecked, first: Option<&Span>) -> Diagnostic {
-        let span = first.cloned().unwrap_or_else(|| self.text.line(0));
-        let why = rules::plain::plain(&unchecked.why, rules::plain::WHY);
-        let message = match (unchecked.rule, unchecked.check) {
-            (None, _) => {
-                let path = rules::plain::plain(&system::paths::shown(&holding.path), rules::plain::PATH);
-                format!("the rulebook {path} cannot be used: {why}")
-            }
-            (Some(_), Check::Load) => format!("the rule is disabled: {why}"),
-            (Some(_), _) => format!("cannot be checked: {why}"),
-        };
-        let rule = unchecked.rule.and_then(|rule| holding.place_of(rule));
-        Diagnostic { span, severity: Severity::Warning, ..said_by(rule, RULEBOOK, &message) }
-    }
 }
 
-/// What a rule says, or what is said under the code `otherwise` where no rule does.
-fn said_by(rule: Option<RulePlace>, otherwise: &str, message: &str) -> Diagnostic {
-    let (code, message) = match &rule {
-        Some(rule) => {
-            let id = plain_id(&rule.id);
-            let message = format!("{id}: {message}");
-            (id, message)
-        }
-        None => (otherwise.to_owned(), message.to_owned()),
-    };
-    Diagnostic { span: 0..0, severity: Severity::Warning, code, message, rule }
+/// What tells findings of one file apart.
+type FindingPlace = (PathBuf, Option<usize>, Check, usize, Option<Span>);
+
+fn place(part: &Part, finding: &Finding) -> FindingPlace {
+    (part.book.path.clone(), finding.rule, finding.check, finding.item, finding.span.clone())
 }
 
 /// Whether a finding is one that the text alone gives, whatever was changed in it.
@@ -199,35 +184,92 @@ fn is_about_the_text(finding: &Finding) -> bool {
     }
 }
 
-/// Takes over what another view of the file gave beyond what is known.
-fn merge(verdict: &mut Verdict, other: Verdict) {
-    for finding in other.findings {
-        if !verdict.findings.iter().any(|known| is_same(known, &finding)) {
-            verdict.findings.push(finding);
-        }
-    }
-    for unchecked in other.unchecked {
-        if !verdict.unchecked.contains(&unchecked) {
-            verdict.unchecked.push(unchecked);
-        }
-    }
+/// What is to be shown, as it is gathered.
+struct Shown<'a> {
+    text: &'a Text,
+    first_changed: Option<Span>,
+    /// The texts of rulebooks that have something to say.
+    texts: HashMap<PathBuf, Arc<Text>>,
+    diagnostics: Vec<Diagnostic>,
 }
 
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    (one.rule, one.check, one.item, &one.span) == (other.rule, other.check, other.item, &other.span)
-}
+impl Shown<'_> {
+    fn finding(&mut self, part: &Part, finding: &Finding) {
+        let severity = match finding.effect {
+            Effect::Deny => Severity::Error,
+            Effect::Ask => Severity::Warning,
+            Effect::Warn => Severity::Information,
+        };
+        let span = match (&finding.span, finding.check) {
+            (Some(span), _) => span.clone(),
+            (None, Check::AnyChange) => self.first_line(),
+            (None, _) => self.text.line(0),
+        };
+        let message = rules::reason::message(&part.book.book, finding);
+        self.add(part, finding.rule, span, severity, &message);
+    }
 
-/// What is wrong in a rulebook.
-pub fn show_problems(problems: &[rules::Problem]) -> Vec<Diagnostic> {
-    let shown = problems.iter().map(|problem| Diagnostic {
-        span: problem.span.clone(),
-        severity: match problem.severity {
-            rules::Severity::Error => Severity::Error,
-            rules::Severity::Warning => Severity::Warning,
-        },
-        code: RULEBOOK.to_owned(),
-        message: problem.message.clone(),
-        rule: None,
-    });
-    shown.collect()
+    /// A finding in what the edit does not change.
+    fn standing(&mut self, part: &Part, finding: &Finding) {
+        let span = finding.span.clone().unwrap_or_else(|| self.text.line(0));
+        let message = rules::reason::message(&part.book.book, finding);
+        self.add(part, finding.rule, span, Severity::Hint, &message);
+    }
+
+    fn unchecked(&mut self, part: &Part, unchecked: &Unchecked) {
+        let why = plain(&unchecked.why, WHY);
+        let message = match (unchecked.rule, unchecked.check) {
+            (None, _) => {
+                let path = plain(&system::paths::shown(&part.book.path), PATH);
+                format!("the rulebook {path} cannot be used: {why}")
+            }
+            (Some(_), Check::Load) => format!("the rule is disabled: {why}"),
+            (Some(_), _) => format!("cannot be checked: {why}"),
+        };
+        let span = self.first_line();
+        self.add(part, unchecked.rule, span, Severity::Warning, &message);
+    }
+
+    fn failure(&mut self, why: &str) {
+        let (span, code, message) = (self.first_line(), RULEBOOK.to_owned(), plain(why, WHY));
+        self.diagnostics.push(Diagnostic { span, severity: Severity::Warning, code, message, rule: None });
+    }
+
+    fn first_line(&self) -> Span {
+        self.first_changed.clone().unwrap_or_else(|| self.text.line(0))
+    }
+
+    fn add(&mut self, part: &Part, rule: Option<usize>, span: Span, severity: Severity, message: &str) {
+        let rule = rule.and_then(|rule| self.place_of(part, rule));
+        let (code, message) = match &rule {
+            Some(rule) => (plain(&rule.id, ID), format!("{}: {message}", plain(&rule.id, ID))),
+            None => (RULEBOOK.to_owned(), message.to_owned()),
+        };
+        self.diagnostics.push(Diagnostic { span, severity, code, message, rule });
+    }
+
+    fn place_of(&mut self, part: &Part, rule: usize) -> Option<RulePlace> {
+        let rule = part.book.book.rules.get(rule)?;
+        let path = &part.book.path;
+        let text = self.texts.entry(path.clone()).or_insert_with(|| Text::new(part.book.book.text().clone()).into());
+        let (id, span) = (rule.id.clone(), rule.id_span.clone());
+        Some(RulePlace { id, path: path.as_path().into(), text: text.clone(), span })
+    }
+
+    /// In the order of the text, each once (a file can be seen under several names), no more than can be looked at.
+    fn into_diagnostics(self) -> Vec<Diagnostic> {
+        let mut known = HashSet::new();
+        let mut diagnostics = self.diagnostics;
+        diagnostics.retain(|it| known.insert((it.span.clone(), it.code.clone(), it.message.clone())));
+        diagnostics.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+        let more = diagnostics.len().saturating_sub(MOST);
+        diagnostics.truncate(MOST);
+        if more > 0 {
+            let message = format!("{more} more findings in this file are not shown");
+            let (span, code) = (self.text.line(0), RULEBOOK.to_owned());
+            diagnostics.push(Diagnostic { span, severity: Severity::Information, code, message, rule: None });
+        }
+        diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
+        diagnostics
+    }
 }

@@ -59,7 +59,7 @@ fn to_diagnostic(text: &Text, diagnostic: &Diagnostic, profile: &Profile) -> lsp
     let rule = diagnostic.rule.as_ref().and_then(|rule| Some((rule, uri::from_path(&rule.path)?)));
     let related = rule.as_ref().filter(|_| profile.relates).map(|(rule, book)| {
         vec![DiagnosticRelatedInformation {
-            location: Location::new(book.clone(), to_range(&rule.book.text, &rule.span, profile.encoding)),
+            location: Location::new(book.clone(), to_range(&rule.text, &rule.span, profile.encoding)),
             message: format!("rule {}", crate::features::actions::plain_id(&rule.id)),
         }]
     });
@@ -87,7 +87,7 @@ fn to_diagnostic(text: &Text, diagnostic: &Diagnostic, profile: &Profile) -> lsp
 /// The rulebook with the line of the rule, as editors understand it.
 fn line_link(book: &Url, rule: &RulePlace) -> Url {
     let mut link = book.clone();
-    link.set_fragment(Some(&format!("L{}", rule.book.text.line_number(rule.span.start))));
+    link.set_fragment(Some(&format!("L{}", rule.text.line_number(rule.span.start))));
     link
 }
 

@@ -116,7 +116,7 @@ impl Editor for Remote {
             Level::Info => MessageType::INFO,
             Level::Warning => MessageType::WARNING,
         };
-        self.pump.notify(None, "window/showMessage", &ShowMessageParams { typ, message: text.to_owned() });
+        self.pump.notify(None, "window/showMessage", &ShowMessageParams { typ, message: unlinked(text) });
     }
 
     fn watch(&self) {
@@ -145,12 +145,17 @@ impl Editor for Remote {
         ask("window/showDocument", async move {
             let shown = client.show_document(params).await;
             if !matches!(shown, Ok(true)) {
-                let message = ShowMessageParams { typ: MessageType::INFO, message: place.otherwise };
+                let message = ShowMessageParams { typ: MessageType::INFO, message: unlinked(&place.otherwise) };
                 pump.notify(None, "window/showMessage", &message);
             }
             shown
         });
     }
+}
+
+/// Editors make links of `[text](address)` in a message, even such that run commands.
+fn unlinked(text: &str) -> String {
+    text.replace("](", "] (")
 }
 
 /// The diagnostics of a pull.

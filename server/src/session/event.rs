@@ -121,9 +121,10 @@ pub enum Event {
 }
 
 /// What a worker found.
+#[derive(Default)]
 pub struct Judged {
     /// What is to be shown.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the text was measured against.
-    pub before: Arc<Before>,
+    /// What the text was measured against; none when no rule could hold for it.
+    pub before: Option<Arc<Before>>,
 }

@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use guard::stack::{Spelled, Surroundings, stack};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::engine::Engine;
 use crate::features::actions::{self, Command};
-use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
-use crate::rulebooks::Shelved;
-use crate::session::Session;
+use crate::features::diagnostics::{Diagnostic, Report, Severity};
+use crate::features::problems;
+use crate::rulebooks::{Shelved, is_rulebook};
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
 use crate::session::event::{Event, Judged};
 use crate::session::snapshot::Snapshot;
 use crate::session::watch::{Watcher, is_of_head, is_of_rules};
-use crate::stack;
+use crate::session::{Session, Survey};
 use crate::text::Text;
 
 impl Session {
@@ -44,7 +46,7 @@ impl Session {
                 let _ = reply.send(self.status());
             }
             Event::Judged { key, stamp, found } => self.take_judgement(&key, stamp, found),
-            Event::Surveyed => self.show_rulebooks(),
+            Event::Surveyed => self.take_survey(),
             Event::Barrier { reply } => self.barriers.push(reply),
             #[cfg(test)]
             Event::Panic => panic!("injected"),
@@ -130,12 +132,9 @@ impl Session {
     fn save(&mut self, key: &str) {
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
-        let folders = self.engine.folders.as_ref();
-        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
-            self.engine.rulebooks.forget();
-            self.judge_all_anew();
-        } else {
-            self.touch(key);
+        match document.path.clone() {
+            Some(path) if is_of_rules(&path, self.user_folder()) => self.notice(&[path]),
+            _ => self.touch(key),
         }
     }
 
@@ -146,8 +145,7 @@ impl Session {
             let _ = waiting.send(None);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
-        let folders = self.engine.folders.as_ref();
-        if document.path.as_deref().is_some_and(|path| stack::is_rulebook(path, folders)) {
+        if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder())) {
             self.survey();
         }
     }
@@ -321,7 +319,7 @@ impl Session {
         }
         let diagnostics = match found {
             Some(found) => {
-                document.before = Some(found.before);
+                document.before = found.before;
                 found.diagnostics
             }
             None => vec![could_not_judge(&document.text)],
@@ -340,14 +338,27 @@ impl Session {
 
     /// Reads the rulebooks of the roots, so that what is wrong in them is shown before a file is opened.
     fn survey(&mut self) {
+        if self.survey != Survey::Idle {
+            self.survey = Survey::Outdated;
+            return;
+        }
+        self.survey = Survey::Running;
         let engine = self.engine.clone();
         let roots = self.workspaces.to_paths();
         self.work(move || {
-            for root in roots {
-                stack::held(&engine.rulebooks, &root.join("any"), engine.folders.as_ref());
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read_rulebooks(&engine, &roots)));
+            if read.is_err() {
+                tracing::error!("reading the rulebooks panicked");
             }
             Event::Surveyed
         });
+    }
+
+    fn take_survey(&mut self) {
+        if std::mem::take(&mut self.survey) == Survey::Outdated {
+            self.survey();
+        }
+        self.show_rulebooks();
     }
 
     /// Shows what is wrong in rulebooks that are not open, once for each content.
@@ -366,7 +377,7 @@ impl Session {
             if self.shown_rulebooks.get(&path) == Some(&digest) {
                 continue;
             }
-            let diagnostics = show_problems(&shelved.current.problems());
+            let diagnostics = problems::of_rulebook(&shelved.current.problems());
             self.show_closed(&path, shelved.current.text.clone(), diagnostics);
             self.shown_rulebooks.insert(path, digest);
         }
@@ -389,6 +400,16 @@ impl Session {
             let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new() };
             self.editor.publish(target, &report);
         }
+    }
+}
+
+/// Takes the rulebooks that hold in the roots onto the shelf.
+fn read_rulebooks(engine: &Engine, roots: &[PathBuf]) {
+    let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
+    let surroundings = Surroundings::default();
+    let holding = |root: &PathBuf| stack(&Spelled::new(root.join("any")), &surroundings, user).holdings;
+    for holding in roots.iter().flat_map(holding) {
+        let _ = engine.rulebooks.at(&holding.place);
     }
 }
 

@@ -38,6 +38,16 @@ use crate::session::workspaces::Workspaces;
 /// Tells the time; tests bring their own.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
+/// Whether a worker is reading the rulebooks of the roots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Survey {
+    #[default]
+    Idle,
+    Running,
+    /// Running, and something changed meanwhile.
+    Outdated,
+}
+
 /// All state of the server.
 pub struct Session {
     engine: Arc<Engine>,
@@ -56,6 +66,7 @@ pub struct Session {
     /// The problems shown on rulebooks that are not open, by the digest of what was shown.
     shown_rulebooks: HashMap<PathBuf, Digest>,
     barriers: Vec<oneshot::Sender<()>>,
+    survey: Survey,
     watcher: Option<Watcher>,
 }
 
@@ -82,6 +93,7 @@ impl Session {
             last_stamp: 0,
             shown_rulebooks: HashMap::new(),
             barriers: Vec::new(),
+            survey: Survey::default(),
             watcher: None,
         }
     }

@@ -4,25 +4,14 @@
 //! a project may set (S2): how the current edit is counted and what is shown beside it, never whether a rule holds.
 //! `trusted` says that a person trusts the workspace; only the `initialize` request can say so.
 
+pub use guard::config::Baseline;
 use serde_json::Value;
-
-/// What a buffer's current edit is measured against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Baseline {
-    /// The file at git HEAD where the workspace is trusted, else on disk.
-    #[default]
-    Head,
-    /// The file on disk.
-    Disk,
-    /// Nothing: all of the buffer counts as added.
-    All,
-}
 
 /// The settings that hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// What edits are measured against.
-    pub baseline: Baseline,
+    /// What a buffer's current edit is measured against; none leaves it to config.toml.
+    pub baseline: Option<Baseline>,
     /// Whether violations in unchanged lines are shown as hints.
     pub hints: bool,
     /// Whether a person trusts the workspace, so that git may be asked.
@@ -31,7 +20,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { baseline: Baseline::Head, hints: true, trusted: false }
+        Settings { baseline: None, hints: true, trusted: false }
     }
 }
 
@@ -61,9 +50,9 @@ impl Settings {
         };
         match options.get("baseline").map(|value| value.as_str().unwrap_or_default()) {
             None => {}
-            Some("head") => self.baseline = Baseline::Head,
-            Some("disk") => self.baseline = Baseline::Disk,
-            Some("all") => self.baseline = Baseline::All,
+            Some("head") => self.baseline = Some(Baseline::Head),
+            Some("disk") => self.baseline = Some(Baseline::Disk),
+            Some("all") => self.baseline = Some(Baseline::All),
             Some(_) => problems.push(r#"setting baseline: expected "head", "disk" or "all""#.into()),
         }
         match options.get("hints") {
@@ -98,10 +87,10 @@ mod tests {
             (json!({"trusted": true}), Settings { trusted: true, ..default.clone() }, 0),
             (
                 json!({"baseline": "all", "hints": false}),
-                Settings { baseline: Baseline::All, hints: false, trusted: false },
+                Settings { baseline: Some(Baseline::All), hints: false, trusted: false },
                 0,
             ),
-            (json!({"baseline": "disk"}), Settings { baseline: Baseline::Disk, ..default.clone() }, 0),
+            (json!({"baseline": "disk"}), Settings { baseline: Some(Baseline::Disk), ..default.clone() }, 0),
             (json!({"baseline": "none", "hints": "no", "trusted": 1}), default.clone(), 3),
             (json!({"on_failure": "allow", "deciders": {}, "auto_approve": true}), default.clone(), 3),
             (json!([1]), default.clone(), 1),
@@ -116,7 +105,7 @@ mod tests {
     fn a_later_change_never_trusts() {
         let mut settings = Settings::default();
         assert!(settings.change(&json!({"trusted": true, "baseline": "disk"})).is_empty());
-        assert_eq!(settings, Settings { baseline: Baseline::Disk, ..Settings::default() });
+        assert_eq!(settings, Settings { baseline: Some(Baseline::Disk), ..Settings::default() });
     }
 
     #[test]

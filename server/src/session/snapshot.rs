@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::features::baseline::Before;
-use crate::features::diagnostics::{Subject, show_problems};
+use crate::features::diagnostics::Subject;
+use crate::features::problems;
+use crate::rulebooks::is_rulebook;
 use crate::session::event::Judged;
-use crate::session::settings::Settings;
+use crate::session::settings::{Baseline, Settings};
 use crate::session::workspaces::Workspaces;
-use crate::stack;
 use crate::text::Text;
 
 /// One state of one document with what it is judged by.
@@ -33,21 +34,34 @@ pub struct Snapshot {
 impl Snapshot {
     /// Judges the document. Blocks: reads files, may run git.
     pub fn judge(&self) -> Judged {
-        let before = self.before.clone().unwrap_or_else(|| Before::read(self.path.as_deref(), &self.settings).into());
-        let mut diagnostics = Vec::new();
-        if let Some(path) = &self.path {
-            let roots = self.workspaces.to_paths();
-            let folders = self.engine.folders.as_ref().filter(|folders| folders.admit(&folders.user, &roots).is_ok());
-            if stack::is_rulebook(path, folders) {
-                let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
-                diagnostics.extend(show_problems(&book.problems()));
-            }
-            if self.workspaces.root_of(path).is_some() {
-                let held = stack::held(&self.engine.rulebooks, path, folders);
-                let subject = Subject { text: &self.text, before: &before, held: &held, hints: self.settings.hints };
-                diagnostics.extend(subject.diagnose(&self.engine.facts.near(self.last_text.clone())));
-            }
+        let Some(path) = &self.path else {
+            return Judged::default();
+        };
+        let roots = self.workspaces.to_paths();
+        let user = self.engine.folders.as_ref();
+        let user = user.filter(|folders| folders.admit(&folders.user, &roots).is_ok()).map(|folders| &*folders.user);
+        let mut judged = Judged::default();
+        if is_rulebook(path, user) {
+            let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
+            judged.diagnostics.extend(problems::of_rulebook(&book.problems()));
+        } else if problems::is_config(path) {
+            judged.diagnostics.extend(problems::of_config(path, &self.text));
         }
-        Judged { diagnostics, before }
+        // A notebook is judged by its cells, which its JSON text does not show.
+        let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
+        if self.workspaces.root_of(path).is_some() && !is_notebook {
+            let subject = Subject::new(path, &self.text, user);
+            // The disk may have changed since; reading it again costs less than being told.
+            let known = self.before.clone().filter(|before| before.baseline != Baseline::Disk);
+            let before = known.unwrap_or_else(|| {
+                let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
+                Before::read(path, baseline, self.settings.trusted).into()
+            });
+            let facts = self.engine.facts.near(self.last_text.clone());
+            let hints = self.settings.hints;
+            judged.diagnostics.extend(subject.diagnose(&before, &self.engine.rulebooks, &facts, hints));
+            judged.before = Some(before);
+        }
+        judged
     }
 }

@@ -118,3 +118,82 @@ async fn accept(listener: UnixListener, judging: Arc<Judging>, asked: Arc<Mutex<
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::watch;
+    use wire::{Alone, Client};
+
+    use super::*;
+    use crate::engine::Engine;
+
+    /// Asks on a thread of its own, as another process does.
+    async fn ping(runtime: &Path, file: &Path) -> Result<u32, Alone> {
+        let (client, file) = (Client::new(runtime.to_owned(), Duration::from_secs(30)), file.to_owned());
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || reply.send(client.ping(&file).map(|pong| pong.pid)));
+        answer.await.unwrap()
+    }
+
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_hook_does_not_wait_behind_the_documents_of_the_session() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || released.recv());
+        let (_keep, folder) = place();
+        runtime.block_on(async {
+            let judging = Arc::new(Judging::new(Arc::new(Engine::default())));
+            let _socket = Socket::open(&folder.join("run"), std::slice::from_ref(&folder), judging).unwrap();
+            assert_eq!(ping(&folder.join("run"), &folder.join("a.py")).await, Ok(std::process::id()));
+        });
+        release.send(()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_endpoint_follows_the_folders_of_the_session() {
+        let (_keep, folder) = place();
+        let run = folder.join("run");
+        for name in ["p", "q"] {
+            std::fs::create_dir(folder.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(folder.join("q"), folder.join("linked")).unwrap();
+        let (roots, told) = watch::channel(Vec::new());
+        let attending = tokio::spawn(attend(run.clone(), SessionHandle::new(Arc::default(), told)));
+        let found = async |name: &str, expected: bool| {
+            let file = folder.join(name).join("a.py");
+            while ping(&run, &file).await.is_ok() != expected {
+                tokio::task::yield_now().await;
+            }
+        };
+        found("p", false).await;
+        roots.send(vec![folder.join("p")]).unwrap();
+        found("p", true).await;
+        found("q", false).await;
+        roots.send(vec![folder.join("p"), folder.join("linked")]).unwrap();
+        found("q", true).await;
+        roots.send(vec![folder.join("q")]).unwrap();
+        found("p", false).await;
+        found("q", true).await;
+        roots.send(Vec::new()).unwrap();
+        found("q", false).await;
+        assert_eq!(std::fs::read_dir(&run).unwrap().count(), 0);
+        roots.send(vec![folder.join("p")]).unwrap();
+        found("p", true).await;
+        drop(roots);
+        attending.await.unwrap();
+        assert_eq!(std::fs::read_dir(&run).unwrap().count(), 0);
+    }
+}

@@ -145,22 +145,19 @@ impl Expressions {
         }
     }
 
-    /// The name at the head of a dotted chain and the chain's attributes from the last to the first, if `id` is one.
-    /// The attributes alone when the chain hangs on something that is no name.
-    pub(super) fn chain(&self, id: ExprId) -> (Option<ExprId>, Vec<Symbol>) {
-        let mut attributes = Vec::new();
+    /// The name at the head of a dotted chain, if the chain does not hang on something that is no name; the chain's
+    /// attributes, the last first, go to `attributes`.
+    pub(super) fn chain(&self, id: ExprId, attributes: &mut Vec<Symbol>) -> Option<(ExprId, Symbol)> {
+        attributes.clear();
         let mut current = id;
         loop {
             match self.get(current) {
-                Expr::Name { .. } => return (Some(current), attributes),
+                Expr::Name { symbol, .. } => return Some((current, symbol)),
                 Expr::Attribute { object, name } => {
                     attributes.push(name);
-                    match object {
-                        Some(object) => current = object,
-                        None => return (None, attributes),
-                    }
+                    current = object?;
                 }
-                _ => return (None, attributes),
+                _ => return None,
             }
         }
     }

@@ -4,12 +4,12 @@
 //! in another pass. Sets only grow and are bounded; one that grows over its bound says so, so that nothing that could
 //! be meant is lost in silence.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
-use super::expression::{Expr, ExprId, Expressions, List, Operand, Value};
+use super::expression::{Expr, ExprId, Expressions, List, Operand, Value, number};
 use super::literal;
 use super::names::{MODULE, Meant, Path, Paths, ScopeId, Scopes, Symbol, Symbols, VariableId};
-use super::set::{Few, Meaning, Set};
+use super::set::{Meaning, Set};
 
 /// The identifiers through which Python reaches names.
 struct Known {
@@ -54,6 +54,8 @@ impl Known {
 
 /// An assignment to an attribute: `A.run = os.system`.
 pub(super) struct AttributeBinding {
+    /// How many expressions stand before it in the text.
+    pub(super) after: usize,
     pub(super) object: ExprId,
     pub(super) name: Symbol,
     pub(super) binding: u32,
@@ -76,8 +78,8 @@ pub(super) struct Meanings<'a, 't> {
     /// What attributes of own classes are, bases included, as far as this pass knows.
     class_members: HashMap<(ScopeId, Symbol), Set>,
     sums: HashMap<ExprId, String>,
-    /// A variable was read before the expression that it means.
-    stale: bool,
+    /// Expressions that a variable means and that were not evaluated when it was read.
+    missed: Vec<ExprId>,
 }
 
 /// Names are found through other names this often backwards in a file; forwards, there is no bound.
@@ -108,10 +110,10 @@ impl<'a, 't> Meanings<'a, 't> {
             stars,
             sets: Vec::new(),
             variables: Vec::new(),
-            members: HashMap::new(),
-            class_members: HashMap::new(),
-            sums: HashMap::new(),
-            stale: false,
+            members: HashMap::default(),
+            class_members: HashMap::default(),
+            sums: HashMap::default(),
+            missed: Vec::new(),
         };
         meanings.settle(attributes);
         meanings
@@ -122,49 +124,53 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn settle(&mut self, attributes: &[AttributeBinding]) {
+        self.sets.reserve_exact(self.expressions.exprs.len());
         for pass in 0..PASSES {
-            let first = pass == 0;
-            self.stale = false;
+            self.missed.clear();
             self.class_members.clear();
             self.variables.clear();
             self.variables.resize(self.scopes.variables.len(), None);
             let mut changed = false;
+            let mut attributes = attributes.iter().peekable();
             for (index, &expr) in self.expressions.exprs.iter().enumerate() {
-                let id = ExprId(u32::try_from(index).expect("counted in u32"));
-                let set = self.evaluate(id, expr);
-                if first {
+                while let Some(assignment) = attributes.next_if(|assignment| assignment.after <= index) {
+                    changed |= self.learn_member(assignment);
+                }
+                let set = self.evaluate(ExprId(number(index)), expr);
+                if pass == 0 {
                     self.sets.push(set);
                 } else {
-                    let old = &mut self.sets[index];
-                    changed |= set.meanings.as_slice().len() != old.meanings.as_slice().len()
-                        || set.bindings.as_slice().len() != old.bindings.as_slice().len();
-                    *old = set;
+                    changed |= !set.is_as_large_as(&self.sets[index]);
+                    self.sets[index] = set;
                 }
             }
-            changed |= self.learn_members(attributes);
-            if !(changed || first && self.stale) {
+            for assignment in attributes {
+                changed |= self.learn_member(assignment);
+            }
+            changed |= self.missed.iter().any(|id| !self.of(*id).meanings.is_empty());
+            if !changed {
                 break;
             }
         }
     }
 
-    /// Adds assignments to attributes of own classes; true when there are new ones.
-    fn learn_members(&mut self, attributes: &[AttributeBinding]) -> bool {
-        let mut learnt = false;
-        for assignment in attributes {
-            let object = self.sets[assignment.object.0 as usize].clone();
-            for meaning in object.meanings.as_slice() {
-                if let Meaning::Class(class) | Meaning::Instance(class) = *meaning {
-                    let members = self.members.entry((class, assignment.name)).or_default();
-                    // In the order of the assignments, so that the last one known tells whether this one is.
-                    if members.last().is_none_or(|&last| last < assignment.binding) {
-                        members.push(assignment.binding);
-                        learnt = true;
-                    }
-                }
+    /// Adds an assignment to an attribute of the file's own classes; true if that changes what was read before.
+    fn learn_member(&mut self, assignment: &AttributeBinding) -> bool {
+        let object = self.of(assignment.object).clone();
+        let mut changed = false;
+        for meaning in object.meanings.as_slice() {
+            let (Meaning::Class(class) | Meaning::Instance(class)) = *meaning else { continue };
+            let members = self.members.entry((class, assignment.name)).or_default();
+            // In the order of the assignments, so that the last one known tells whether this one is.
+            if members.last().is_none_or(|&last| last < assignment.binding) {
+                members.push(assignment.binding);
+                // Most are computed values, which change nothing.
+                let mut assigned = Set::default();
+                self.add_bound(assignment.binding, &mut assigned);
+                changed |= assigned.meanings.as_slice() != [Meaning::Unknown];
             }
         }
-        learnt
+        changed && !self.class_members.is_empty()
     }
 
     fn evaluate(&mut self, id: ExprId, expr: Expr) -> Set {
@@ -210,7 +216,7 @@ impl<'a, 't> Meanings<'a, 't> {
         let mut set = Set::default();
         let unbound = scopes.look_up(scope, symbol, at, |variable| {
             let found = self.variable(variable);
-            if matches!(set.meanings, Few::None) { set = found } else { set.add_all(&found) }
+            if set.meanings.is_empty() { set = found } else { set.add_all(&found) }
         });
         if unbound {
             self.unbound(symbol, &mut set);
@@ -253,14 +259,14 @@ impl<'a, 't> Meanings<'a, 't> {
             Meant::Value(id) => match self.sets.get(id.0 as usize) {
                 Some(value) => {
                     let value = value.clone();
-                    if matches!(value.meanings, Few::None) {
+                    if value.meanings.is_empty() {
                         set.add(Meaning::Unknown);
                     } else {
                         set.add_all(&value);
                         set.add_binding(number);
                     }
                 }
-                None => self.stale = true,
+                None => self.missed.push(id),
             },
             Meant::Project => set.add(Meaning::Project),
             Meant::Function => set.add(Meaning::Own),
@@ -273,6 +279,9 @@ impl<'a, 't> Meanings<'a, 't> {
 
     fn attribute(&mut self, object: &Set, name: Symbol) -> Set {
         let mut set = Set::default();
+        if object.is_opaque() {
+            return set;
+        }
         for &meaning in object.meanings.as_slice() {
             match meaning {
                 Meaning::Path(path) => {
@@ -300,7 +309,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 _ => {}
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(object);
         }
         set
@@ -366,7 +375,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 _ => {}
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(callee);
         }
         set
@@ -431,7 +440,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 }
             }
         }
-        if !matches!(set.meanings, Few::None) {
+        if !set.meanings.is_empty() {
             set.add_bindings(object);
         }
         set
@@ -515,9 +524,8 @@ impl<'a, 't> Meanings<'a, 't> {
         Set::of(Meaning::Text(id))
     }
 
-    /// The dotted names of a set.
-    pub(super) fn dotted(&self, set: &Set) -> Vec<String> {
-        set.paths().map(|path| self.paths.dotted(path, &self.symbols)).collect()
+    pub(super) fn dotted(&self, path: Path) -> String {
+        self.paths.dotted(path, &self.symbols)
     }
 }
 

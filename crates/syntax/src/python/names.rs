@@ -4,8 +4,9 @@
 //! anywhere in a function is local to all of it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+use foldhash::HashMap;
 
 use super::literal;
 
@@ -59,6 +60,8 @@ pub(super) struct Path(u32);
 pub(super) struct Paths {
     nodes: Vec<Node>,
     children: HashMap<(Path, Symbol), Path>,
+    /// The children of the root by symbol, since most names have one segment.
+    roots: Vec<Option<Path>>,
     builtins: [Symbol; 3],
 }
 
@@ -77,7 +80,7 @@ impl Paths {
     pub(super) fn new(symbols: &mut Symbols) -> Paths {
         let root = Node { parent: Paths::ROOT, symbol: Symbol(0), depth: 0 };
         let builtins = ["builtins", "__builtins__", "__builtin__"].map(|name| symbols.intern(name));
-        Paths { nodes: vec![root], children: HashMap::new(), builtins }
+        Paths { nodes: vec![root], children: HashMap::default(), roots: Vec::new(), builtins }
     }
 
     /// Whether a path is the module of the builtins.
@@ -89,6 +92,9 @@ impl Paths {
     /// `path.symbol`, unless that is longer than any name that counts. `builtins.x` is `x`.
     pub(super) fn join(&mut self, path: Path, symbol: Symbol) -> Option<Path> {
         let path = if self.is_builtins(path) { Paths::ROOT } else { path };
+        if path == Paths::ROOT {
+            return Some(self.root(symbol));
+        }
         let depth = self.nodes[path.0 as usize].depth + 1;
         match self.children.entry((path, symbol)) {
             Entry::Occupied(known) => Some(*known.get()),
@@ -101,15 +107,36 @@ impl Paths {
         }
     }
 
-    pub(super) fn dotted(&self, mut path: Path, symbols: &Symbols) -> String {
-        let mut segments = Vec::new();
-        while path != Paths::ROOT {
-            let node = &self.nodes[path.0 as usize];
-            segments.push(symbols.text(node.symbol));
-            path = node.parent;
+    fn root(&mut self, symbol: Symbol) -> Path {
+        let index = symbol.0 as usize;
+        if index >= self.roots.len() {
+            self.roots.resize(index + 1, None);
         }
-        segments.reverse();
-        segments.join(".")
+        *self.roots[index].get_or_insert_with(|| {
+            let number = u32::try_from(self.nodes.len()).expect("a text has fewer names than bytes");
+            self.nodes.push(Node { parent: Paths::ROOT, symbol, depth: 1 });
+            Path(number)
+        })
+    }
+
+    pub(super) fn dotted(&self, path: Path, symbols: &Symbols) -> String {
+        let mut segments = [""; Paths::MAX_DEPTH as usize];
+        let (mut first, mut length, mut current) = (segments.len(), 0, path);
+        while current != Paths::ROOT {
+            let node = &self.nodes[current.0 as usize];
+            first -= 1;
+            segments[first] = symbols.text(node.symbol);
+            length += segments[first].len() + 1;
+            current = node.parent;
+        }
+        let mut dotted = String::with_capacity(length);
+        for (position, segment) in segments[first..].iter().enumerate() {
+            if position > 0 {
+                dotted.push('.');
+            }
+            dotted.push_str(segment);
+        }
+        dotted
     }
 }
 
@@ -205,7 +232,7 @@ impl Scopes {
         let module = Scope { kind: ScopeKind::Module, parent: MODULE, depth: 0, bases: Vec::new() };
         Scopes {
             all: vec![module],
-            names: HashMap::new(),
+            names: HashMap::default(),
             variables: Vec::new(),
             bindings: Vec::new(),
             seen: Vec::new(),

@@ -58,6 +58,10 @@ impl<T: Copy + PartialEq> Few<T> {
         true
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Few::None)
+    }
+
     pub(super) fn as_slice(&self) -> &[T] {
         match self {
             Few::None => &[],
@@ -77,6 +81,16 @@ pub(super) struct Set {
 }
 
 impl Set {
+    /// Whether nothing can be reached through it: a variable of unknown value, a function of this file.
+    pub(super) fn is_opaque(&self) -> bool {
+        matches!(self.meanings, Few::None | Few::One(Meaning::Unknown | Meaning::Own))
+    }
+
+    pub(super) fn is_as_large_as(&self, other: &Set) -> bool {
+        self.meanings.as_slice().len() == other.meanings.as_slice().len()
+            && self.bindings.as_slice().len() == other.bindings.as_slice().len()
+    }
+
     /// The absolute names.
     pub(super) fn paths(&self) -> impl Iterator<Item = Path> + '_ {
         self.meanings.as_slice().iter().filter_map(|meaning| match meaning {

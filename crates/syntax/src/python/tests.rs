@@ -274,6 +274,9 @@ fn callees_of_every_form_are_read() {
             ("assert eval(1), eval(2)\nraise eval(3) from eval(4)\ndel x[eval(5)]", "eval | eval | eval | eval | eval"),
             ("x += eval(1)\nyield eval(2)\nreturn eval(3)", "eval | eval | eval"),
             ("type X = eval(1)", "eval"),
+            ("type(x).y = eval(1)", "type | eval"),
+            ("type(eval(1)).y = 1", "type | eval"),
+            ("None.x(); self.a.b(); a . b()", "?.x | self.a.b | a.b"),
         ],
         calls,
     );

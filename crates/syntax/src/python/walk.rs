@@ -143,27 +143,43 @@ impl<'t> Walk<'t> {
         loop {
             let node = cursor.node();
             let kind = self.kinds.of(node.kind_id());
-            if kind == Kind::Token && !self.broken {
-                // Nothing inside.
-            } else if let Some(frame) = self.enter(kind, node) {
-                if cursor.goto_first_child() {
-                    self.frames.push(frame);
-                    continue;
+            // Where the last node that was looked at ends.
+            let mut done = None;
+            if kind != Kind::Token || self.broken {
+                let span = (number(node.start_byte()), number(node.end_byte()));
+                done = Some(span.1);
+                if let Some(frame) = self.enter(kind, node, span) {
+                    if cursor.goto_first_child() {
+                        self.frames.push(frame);
+                        continue;
+                    }
+                    self.leave(frame);
                 }
-                self.leave(frame);
             }
-            loop {
-                if cursor.goto_next_sibling() {
-                    break;
-                }
+            while self.is_last(done) || !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
                 }
                 if let Some(frame) = self.frames.pop() {
+                    done = Some(frame.end);
                     self.leave(frame);
                 }
             }
         }
+    }
+
+    /// Whether nothing of interest follows in the current node after what ends at `done`: its end or a last bracket.
+    fn is_last(&self, done: Option<u32>) -> bool {
+        match (done, self.frames.last()) {
+            (Some(done), Some(frame)) if !self.broken => {
+                done == frame.end || done + 1 == frame.end && self.is_bracket(done)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_bracket(&self, at: u32) -> bool {
+        self.text.as_bytes().get(at as usize).is_some_and(|byte| matches!(byte, b')' | b']' | b'}'))
     }
 
     fn height(&self) -> u32 {
@@ -175,8 +191,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Takes in a node; a frame if its children are to be walked.
-    fn enter(&mut self, kind: Kind, node: Node<'_>) -> Option<Frame> {
-        let (start, end) = (number(node.start_byte()), number(node.end_byte()));
+    fn enter(&mut self, kind: Kind, node: Node<'_>, (start, end): (u32, u32)) -> Option<Frame> {
         if self.broken {
             self.note_error(kind, node, start, end);
         }
@@ -224,6 +239,13 @@ impl<'t> Walk<'t> {
                         if shape.bytes { Value::Truth(!literal::is_empty(literal)) } else { self.literal(start, end) };
                     return push(self, value);
                 }
+            }
+            Kind::Attribute if self.dotted_chain(&parent, start, end) => return None,
+            Kind::Arguments if end - start == 2 && !self.broken && parent.kind == Kind::Call => {
+                return push(self, Value::Arguments(List { first: 0, length: 0 }));
+            }
+            Kind::Type if parent.kind == Kind::TypeAlias && self.slice(start, end).starts_with('(') => {
+                self.type_call(&parent, end);
             }
             Kind::DottedName => {
                 self.dotted_name(&parent, start, end);
@@ -432,6 +454,43 @@ impl<'t> Walk<'t> {
             }
         };
         self.operands.push(Operand { start, end, value });
+    }
+
+    /// Reads `a.b.c` from the text alone: most attributes are such. False if it is more than names and dots.
+    fn dotted_chain(&mut self, parent: &Frame, start: u32, end: u32) -> bool {
+        let text = self.slice(start, end);
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        if self.broken
+            || !text.as_bytes().iter().all(is_plain)
+            || text.starts_with(|first: char| first.is_ascii_digit())
+        {
+            return false;
+        }
+        let mode = child_mode(parent, Kind::Attribute, self.height());
+        let scope = self.child_scope(parent, Kind::Attribute);
+        let mut segments = text.split('.');
+        let head = segments.next().unwrap_or_default();
+        if matches!(head, "None" | "True" | "False") {
+            return false;
+        }
+        let symbol = self.raw.symbols.intern(head);
+        let mut chain = self.raw.expressions.push(Expr::Name { symbol, scope, at: start });
+        for segment in segments {
+            let name = self.raw.symbols.intern(segment);
+            chain = self.raw.expressions.push(Expr::Attribute { object: Some(chain), name });
+        }
+        let value = if mode == Mode::Store { Value::Place(chain) } else { Value::Expr(chain) };
+        self.operands.push(Operand { start, end, value });
+        true
+    }
+
+    /// `type(x).y = z` is a call, though the grammar takes it for `type X = z`.
+    fn type_call(&mut self, statement: &Frame, end: u32) {
+        let symbol = self.raw.symbols.intern("type");
+        let (start, name_end) = (statement.start, statement.start + number("type".len()));
+        let name = self.raw.expressions.push(Expr::Name { symbol, scope: statement.scope, at: start });
+        let callee = Operand { start, end: name_end, value: Value::Expr(name) };
+        self.raw.calls.push(RawCall { start, end, callee, arguments: List { first: 0, length: 0 } });
     }
 
     fn bind_target(&mut self, symbol: Symbol, frame: &Frame, at: u32) {

@@ -31,7 +31,7 @@ impl<'t> Walk<'t> {
             Kind::Import | Kind::ImportFrom | Kind::FutureImport => self.import(parent, None, start, end),
             Kind::ImportAlias => {
                 if let Some(frame) = self.frames.last_mut() {
-                    (frame.start, frame.end) = (start, end);
+                    (frame.mark, frame.inner) = (start, end);
                 }
             }
             Kind::ClassPattern => {}
@@ -60,11 +60,11 @@ impl<'t> Walk<'t> {
         (dotted, path, first)
     }
 
-    /// `name as alias`: the alias, with the name's span in the frame.
+    /// `name as alias`: the alias, with the name's span as the frame's numbers.
     pub(super) fn import_alias(&mut self, alias: Symbol) {
         let [.., statement, aliased] = self.frames.as_slice() else { return };
         let (statement, aliased) = (*statement, *aliased);
-        self.import(&statement, Some(alias), aliased.start, aliased.end);
+        self.import(&statement, Some(alias), aliased.mark, aliased.inner);
     }
 
     /// One name of an import statement.

@@ -234,7 +234,8 @@ impl Walk<'_> {
             conditional: true,
             parts: [Some((frame.start, frame.end)), None],
         });
-        self.raw.attributes.push(AttributeBinding { object, name, binding });
+        let after = self.raw.expressions.exprs.len();
+        self.raw.attributes.push(AttributeBinding { after, object, name, binding });
     }
 
     /// Any element of a display.
