@@ -1,7 +1,7 @@
 //! The hook says the same with a server, without one, and against servers that fail; one that lies never loosens (S7).
 //!
-//! Generated edits, real processes, real sockets. `RULELINE_PARITY_EDITS` and `RULELINE_PARITY_SEED` ask for more or
-//! others than the usual ones.
+//! Generated edits, real processes, real sockets. `RULELINE_PARITY_TIMES` asks for so many times the usual number of
+//! edits, `RULELINE_PARITY_SEED` for others.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -23,13 +23,15 @@ use edits::{Edit, RULEBOOK};
 use place::{Background, Place};
 use socket::{Manner, Server};
 
-fn asked(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+fn asked(variable: &str) -> u32 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-fn some_edits(usual: u64, salt: u64) -> Vec<Edit> {
-    let count = usize::try_from(asked("RULELINE_PARITY_EDITS", usual)).unwrap();
-    edits::edits(asked("RULELINE_PARITY_SEED", 1) + salt, count)
+fn some_edits(usual: u32, salt: u64) -> Vec<Edit> {
+    edits::edits(
+        u64::from(asked("RULELINE_PARITY_SEED")) * 1000 + salt,
+        (usual * asked("RULELINE_PARITY_TIMES")) as usize,
+    )
 }
 
 /// What the hook prints for an edit in a place prepared for it.
@@ -107,7 +109,7 @@ fn s07_a_server_that_lies_never_loosens_an_answer() {
                 text(&alone),
                 text(&with)
             );
-            if matches!(manner, Manner::SaysTruth | Manner::SaysClean | Manner::Longest | Manner::SaysUnchecked) {
+            if matches!(manner, Manner::SaysClean | Manner::Longest | Manner::SaysUnchecked) {
                 assert_eq!(text(&with), text(&alone), "{manner:?}, edit {number}: {edit:?}");
             }
             if matches!(manner, Manner::SaysLess | Manner::SaysLeast) && with != alone {

@@ -155,32 +155,27 @@ impl Edit {
     }
 
     fn patch(&self) -> String {
-        let mut patch = String::from("*** Begin Patch\n");
         let before: Vec<&str> = self.before.as_deref().unwrap_or_default().lines().collect();
+        let marked = |mark: &str, lines: &[&str]| lines.iter().map(|line| format!("{mark}{line}")).collect::<Vec<_>>();
+        let mut patch = vec!["*** Begin Patch".to_owned()];
         match &self.step {
-            Step::Patch { start, removed, new } if self.before.is_some() => {
-                let start = (*start).min(before.len());
-                let end = (start + removed).min(before.len());
-                patch += &format!("*** Update File: {}\n@@\n", self.file);
-                for line in &before[start.saturating_sub(2)..start] {
-                    patch += &format!(" {line}\n");
+            Step::Patch { start, removed, new } => {
+                let new: Vec<&str> = new.iter().map(String::as_str).collect();
+                if self.before.is_some() {
+                    let start = (*start).min(before.len());
+                    let end = (start + removed).min(before.len());
+                    patch.extend([format!("*** Update File: {}", self.file), "@@".to_owned()]);
+                    patch.extend(marked(" ", &before[start.saturating_sub(2)..start]));
+                    patch.extend(marked("-", &before[start..end]));
+                } else {
+                    patch.push(format!("*** Add File: {}", self.file));
                 }
-                for line in &before[start..end] {
-                    patch += &format!("-{line}\n");
-                }
-                for line in new {
-                    patch += &format!("+{line}\n");
-                }
+                patch.extend(marked("+", &new));
             }
-            Step::Patch { new, .. } => {
-                patch += &format!("*** Add File: {}\n", self.file);
-                for line in new {
-                    patch += &format!("+{line}\n");
-                }
-            }
-            _ => patch += &format!("*** Delete File: {}\n", self.file),
+            _ => patch.push(format!("*** Delete File: {}", self.file)),
         }
-        patch + "*** End Patch\n"
+        patch.push("*** End Patch\n".to_owned());
+        patch.join("\n")
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use guard::config::InstructionCheck;
 use guard::{Config, Judging, Part, Spelled, Stack, Surroundings};
 use rules::plain::{ID, PATH, WHY, plain};
 use rules::{Change, Check, Effect, FactSource, Finding, Unchecked};
@@ -19,7 +20,7 @@ use crate::text::Text;
 
 /// The code of what the instruction check finds.
 pub const INSTRUCTION_CHECK: &str = "instruction-check";
-/// The code of what is wrong in a rulebook.
+/// The code of what is wrong in a rulebook, and of what no rule says.
 pub const RULEBOOK: &str = "rulebook";
 
 /// How many diagnostics of one document are shown; more than anyone looks at, few enough for any client.
@@ -129,6 +130,7 @@ impl<'a> Subject<'a> {
                 part.verdict.unchecked.iter().for_each(|unchecked| shown.unchecked(part, unchecked));
             }
             judged.failures.iter().for_each(|why| shown.failure(why));
+            self.instructions(&change).for_each(|diagnostic| shown.diagnostics.push(diagnostic));
         }
         if hints && before.is_some() {
             for part in judge(None).1.parts {
@@ -140,6 +142,21 @@ impl<'a> Subject<'a> {
         }
         books.unreadable().iter().for_each(|why| shown.failure(&format!("a rulebook cannot be read: {why}")));
         shown.into_diagnostics()
+    }
+
+    fn instructions(&self, change: &Change) -> impl Iterator<Item = Diagnostic> {
+        let severity = match self.config.instruction_check {
+            InstructionCheck::Off => None,
+            InstructionCheck::Warn => Some(Severity::Information),
+            InstructionCheck::Ask => Some(Severity::Warning),
+        };
+        let found = severity
+            .into_iter()
+            .flat_map(|severity| rules::instructions::scan(change).into_iter().map(move |hit| (hit.span, severity)));
+        found.map(|(span, severity)| {
+            let (code, message) = (INSTRUCTION_CHECK.to_owned(), rules::reason::INSTRUCTIONS.to_owned());
+            Diagnostic { span, severity, code, message, rule: None }
+        })
     }
 
     /// The text before as the editor would show it: an editor drops a byte order mark.
@@ -255,19 +272,4 @@ impl Shown<'_> {
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         diagnostics
     }
-}
-
-/// What is wrong in a rulebook.
-pub fn show_problems(problems: &[rules::Problem]) -> Vec<Diagnostic> {
-    let shown = problems.iter().map(|problem| Diagnostic {
-        span: problem.span.clone(),
-        severity: match problem.severity {
-            rules::Severity::Error => Severity::Error,
-            rules::Severity::Warning => Severity::Warning,
-        },
-        code: RULEBOOK.to_owned(),
-        message: problem.message.clone(),
-        rule: None,
-    });
-    shown.collect()
 }
