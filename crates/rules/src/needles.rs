@@ -105,8 +105,7 @@ impl Reader {
 
     fn of_repetition(&mut self, repetition: &Repetition) -> Option<Vec<Needle>> {
         let (least, most) = match &repetition.op.kind {
-            RepetitionKind::ZeroOrOne => (0, 1),
-            RepetitionKind::ZeroOrMore => (0, 1),
+            RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore => (0, 1),
             RepetitionKind::OneOrMore => (1, 1),
             RepetitionKind::Range(RepetitionRange::Exactly(times)) => (*times, *times),
             RepetitionKind::Range(RepetitionRange::AtLeast(least)) => (*least, *least),

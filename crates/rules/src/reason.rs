@@ -172,15 +172,25 @@ fn findings_text(change: &Change, id: &str, findings: &[&Finding]) -> String {
     text
 }
 
-/// `line 3: TEXT; line 5: TEXT (and 2 more)`
+/// `line 3: TEXT; line 5: TEXT (and 2 more)`, each place once.
 fn places(change: &Change, findings: &[&Finding], most: usize) -> String {
-    let place = |finding: &&&Finding| {
+    let mut places: Vec<String> = Vec::new();
+    let mut last = None;
+    let mut count = 0;
+    for finding in findings {
         let text = if finding.text.trim().is_empty() { &finding.what } else { &finding.text };
-        format!("{}: {}", change.place(finding.line), plain(text, WHY))
-    };
-    let mut text = findings.iter().take(most).map(|finding| place(&finding)).collect::<Vec<_>>().join("; ");
-    if findings.len() > most {
-        let _ = write!(text, " (and {} more)", findings.len() - most);
+        // The same line twice says nothing more, unless it is cut around another place.
+        if last.replace((finding.line, text)) == Some((finding.line, text)) {
+            continue;
+        }
+        count += 1;
+        if count <= most {
+            places.push(format!("{}: {}", change.place(finding.line), plain(text, WHY)));
+        }
+    }
+    let mut text = places.join("; ");
+    if count > most {
+        let _ = write!(text, " (and {} more)", count - most);
     }
     text
 }
