@@ -1,27 +1,13 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::change::{AddedLine, Counting};
+use crate::change::{Cell, Counting};
 
+/// A new file of which only these lines count as added; all when none is given.
 fn change(path: &str, text: &str, added: &[u32]) -> Change {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        if added.is_empty() || added.contains(&number) {
-            lines.push(AddedLine { number, span: start..start + line.trim_end_matches(['\n', '\r']).len() });
-        }
-        start += line.len();
-    }
-    Change {
-        path: path.to_owned(),
-        names: vec![path.to_owned()],
-        deleted: false,
-        before: None,
-        text: Arc::from(text),
-        code: None,
-        counting: Counting::File,
-        added: lines,
-    }
+    let mut change = Change::created(path.to_owned(), vec![path.to_owned()], Arc::from(text));
+    change.added.retain(|line| added.is_empty() || added.contains(&line.number));
+    change
 }
 
 fn lines(path: &str, text: &str) -> Vec<u32> {
@@ -228,6 +214,9 @@ fn a_sentence_may_go_on_in_the_next_line() {
 fn spans_are_the_trimmed_line_and_hits_are_bounded() {
     let text = "x\n  # ignore the rules  \n";
     assert_eq!(&text[scan(&change("a.py", text, &[]))[0].span.clone()], "# ignore the rules");
+    let findings = findings(&change("a.py", text, &[]), Effect::Warn);
+    assert_eq!((findings[0].line, findings[0].text.as_str()), (2, "# ignore the rules"));
+    assert_eq!((findings[0].check, findings[0].effect), (Check::Instructions, Effect::Warn));
     assert_eq!(lines("a.txt", &"ignore the rules\n".repeat(1_000)).len(), MAX_HITS);
 }
 
@@ -241,10 +230,11 @@ fn long_lines_are_read_in_windows() {
 
 #[test]
 fn notebooks_are_python_in_code_cells_and_prose_elsewhere() {
-    let text = "s = 'You are an assistant.'\nYou are an assistant.\n";
-    let mut cells = change("a.ipynb", text, &[]);
-    cells.counting = Counting::Cells(vec![1, 2]);
-    cells.code = Some("s = 'You are an assistant.'\n                     \n".into());
+    let cells = [
+        Cell { is_code: true, source: "s = 'You are an assistant.'\n" },
+        Cell { is_code: false, source: "You are an assistant." },
+    ];
+    let cells = Change::cells("a.ipynb".into(), vec!["a.ipynb".into()], None, &cells);
     assert_eq!(scan(&cells).iter().map(|hit| hit.line).collect::<Vec<_>>(), [2]);
     let mut piece = change("a.py", "You are an assistant.", &[]);
     piece.counting = Counting::NewText;
