@@ -8,6 +8,7 @@ pub mod language;
 pub mod lines;
 pub mod position;
 mod python;
+pub mod shell;
 pub mod tree;
 
 pub use facts::{Argument, Call, Definition, DefinitionKind, Facts, Import, Literal, Span, Use};

@@ -12,7 +12,8 @@ use crate::text::Encoding;
 pub struct Profile {
     /// The unit of characters that both sides use.
     pub encoding: Encoding,
-    /// It asks for diagnostics; nothing is published to it.
+    /// It asks for diagnostics and can be told to ask again; nothing is published to it. One that only asks would keep
+    /// showing what a changed rulebook no longer says.
     pub pulls: bool,
     /// It can be told to ask again.
     pub refreshes: bool,
@@ -44,10 +45,11 @@ impl Profile {
     pub fn read(parameters: &Value) -> Profile {
         let capability = |path: &str| parameters.pointer(&format!("/capabilities{path}"));
         let says = |path: &str| capability(path) == Some(&Value::Bool(true));
+        let refreshes = says("/workspace/diagnostics/refreshSupport");
         Profile {
             encoding: encoding(capability("/general/positionEncodings")),
-            pulls: capability("/textDocument/diagnostic").is_some_and(Value::is_object),
-            refreshes: says("/workspace/diagnostics/refreshSupport"),
+            pulls: capability("/textDocument/diagnostic").is_some_and(Value::is_object) && refreshes,
+            refreshes,
             watches: says("/workspace/didChangeWatchedFiles/dynamicRegistration"),
             relates: says("/textDocument/publishDiagnostics/relatedInformation")
                 || says("/textDocument/diagnostic/relatedInformation"),
@@ -111,6 +113,18 @@ mod tests {
             |name: &str| Profile::read(&json!({"capabilities": {"workspace": {name: {"refreshSupport": true}}}}));
         assert!(read("diagnostics").refreshes);
         assert!(!read("diagnostic").refreshes);
+    }
+
+    #[test]
+    fn only_a_client_that_can_be_told_to_ask_again_pulls() {
+        for (capabilities, expected) in [
+            (json!({}), false),
+            (json!({"textDocument": {"diagnostic": {}}}), false),
+            (json!({"workspace": {"diagnostics": {"refreshSupport": true}}}), false),
+            (json!({"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": true}}}), true),
+        ] {
+            assert_eq!(Profile::read(&json!({"capabilities": capabilities})).pulls, expected, "{capabilities}");
+        }
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! `cargo xtask test`: installs what the tests need and runs all of them; `--ci` adds the format and lint checks.
+//!
+//! Every stage prints its time and is counted; what cannot be installed is a failed check with its reason. The last line
+//! is `N passed, N failed`.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::process::{cargo, run, run_lines, run_with_retries};
+use crate::tally::Tally;
+use crate::{neovim, tools};
+
+/// No stage may hang: past its limit it is killed and counted as failed.
+const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
+const EDITOR_LIMIT: Duration = Duration::from_secs(120);
+
+/// Installs what the tests need and runs all of them.
+#[derive(Args)]
+pub struct Test {
+    /// Also check format and lints, as CI does
+    #[arg(long)]
+    ci: bool,
+    /// Only these stages
+    #[arg(value_enum)]
+    stages: Vec<Stage>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Stage {
+    /// rustfmt changes nothing
+    Format,
+    /// clippy has nothing to say
+    Lint,
+    /// Unit, property and end-to-end tests, the slow ones too
+    Cargo,
+    /// The plugin and the server in a real Neovim
+    Neovim,
+}
+
+impl Test {
+    pub fn run(self) -> Result<ExitCode> {
+        let stages = match (self.stages.is_empty(), self.ci) {
+            (false, _) => self.stages,
+            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim],
+            (true, false) => vec![Stage::Cargo, Stage::Neovim],
+        };
+        run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
+        let mut total = Tally::default();
+        let mut times = Vec::new();
+        for stage in stages {
+            println!("\n== {} ==", stage.name());
+            let start = Instant::now();
+            let tally = stage.run().unwrap_or_else(|error| {
+                println!("{error:#}");
+                Tally::failure(&format!("{}: {error:#}", stage.name()))
+            });
+            times.push(format!("{:<8} {:>7.1} s   {tally}", stage.name(), start.elapsed().as_secs_f64()));
+            total.add(tally);
+        }
+        println!("\n{}", times.join("\n"));
+        for failure in &total.failures {
+            println!("failed: {failure}");
+        }
+        println!("{total}");
+        Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Format => "format",
+            Stage::Lint => "lint",
+            Stage::Cargo => "cargo",
+            Stage::Neovim => "neovim",
+        }
+    }
+
+    fn run(self) -> Result<Tally> {
+        match self {
+            Stage::Format => format(),
+            Stage::Lint => lint(),
+            Stage::Cargo => cargo_tests(),
+            Stage::Neovim => neovim(),
+        }
+    }
+}
+
+fn format() -> Result<Tally> {
+    tools::need_component("rustfmt", "fmt")?;
+    Ok(Tally::of("cargo fmt --check", run(&mut cargo(&["fmt", "--all", "--check"])).is_ok()))
+}
+
+fn lint() -> Result<Tally> {
+    tools::need_component("clippy", "clippy")?;
+    let mut clippy = cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
+    Ok(Tally::of("cargo clippy", run(&mut clippy).is_ok()))
+}
+
+fn cargo_tests() -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut test = cargo(&["test", "--locked", "--workspace", "--no-fail-fast", "--", "--include-ignored"]);
+    let status = run_lines(&mut test, CARGO_LIMIT, |line| tally.read_cargo_line(line))?;
+    // A crate that does not build, or a test program that crashed, prints no closing line.
+    if !status.success() && tally.failed == 0 {
+        tally.add(Tally::failure(&format!("cargo test ({status})")));
+    }
+    Ok(tally)
+}
+
+fn neovim() -> Result<Tally> {
+    let scratch = tempfile::tempdir()?;
+    let mut script = neovim::script("tests/editors/neovim.lua", scratch.path())?;
+    let mut tally = Tally::default();
+    let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
+    if tally.passed + tally.failed == 0 {
+        bail!("the script in Neovim printed no count ({status})");
+    }
+    if !status.success() && tally.failed == 0 {
+        tally.add(Tally::failure(&format!("neovim ({status})")));
+    }
+    Ok(tally)
+}
