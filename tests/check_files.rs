@@ -235,6 +235,15 @@ fn ignored_files_are_left_out_unless_git_tracks_them() {
 }
 
 #[test]
+fn outside_of_a_repository_nothing_is_ignored() {
+    let folder = Repository::folder();
+    folder.write(".ruleline/rules.toml", RULES);
+    folder.write(".gitignore", "*.py\n");
+    folder.write("a.py", "eval(1)\n");
+    assert_eq!(folder.sketch(&[]), ["deny no-eval a.py:1:1"]);
+}
+
+#[test]
 fn the_order_is_that_of_the_paths_however_many_threads_there_are() {
     let repository = Repository::empty(RULES);
     for number in 0..300 {

@@ -16,6 +16,8 @@ const LARGEST: u64 = 128 << 10;
 /// The ignore rules that hold in a folder, the nearest first.
 #[derive(Debug, Clone, Default)]
 pub struct Ignored {
+    /// Outside of a repository git ignores nothing.
+    in_repository: bool,
     nearest: Option<Arc<Rules>>,
 }
 
@@ -40,12 +42,15 @@ impl Ignored {
     pub fn of_repository(root: &Path) -> Ignored {
         let checkout = roots::main_checkout(root);
         let exclude = open::read_below(checkout.as_deref().unwrap_or(root), Path::new(".git/info/exclude"), LARGEST);
-        Ignored::default().and(root, exclude.ok().flatten())
+        Ignored { in_repository: true, nearest: None }.and(root, exclude.ok().flatten())
     }
 
     /// These rules and those of the folder's own ignore file.
     #[must_use]
     pub fn and_of(&self, folder: &Path) -> Ignored {
+        if !self.in_repository {
+            return self.clone();
+        }
         self.and(folder, open::read_below(folder, Path::new(".gitignore"), LARGEST).ok().flatten())
     }
 
@@ -58,7 +63,8 @@ impl Ignored {
         }
         match builder.build() {
             Ok(rules) if !rules.is_empty() => {
-                Ignored { nearest: Some(Arc::new(Rules { rules, farther: self.nearest.clone() })) }
+                let nearest = Some(Arc::new(Rules { rules, farther: self.nearest.clone() }));
+                Ignored { nearest, ..self.clone() }
             }
             _ => self.clone(),
         }
