@@ -2,9 +2,9 @@
 //! it were just written, prints each alarm, and last the rate for 10,000 lines. Touches nothing.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rules::{AddedLine, Change, Counting, instructions};
+use rules::{Change, instructions};
 
 fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -22,7 +22,8 @@ fn main() -> std::io::Result<()> {
         if text.contains('\0') {
             continue;
         }
-        let change = written(&path, &text);
+        let name = path.to_string_lossy().into_owned();
+        let change = Change::created(name.clone(), vec![name], text.as_str().into());
         files += 1;
         lines += change.added.last().map_or(0, |line| line.number);
         for hit in instructions::scan(&change) {
@@ -33,24 +34,4 @@ fn main() -> std::io::Result<()> {
     }
     let rate = f64::from(alarms) * 10_000.0 / f64::from(lines.max(1));
     writeln!(out, "{files} files, {lines} lines, {alarms} alarms: {rate:.2} in 10,000 lines")
-}
-
-fn written(path: &Path, text: &str) -> Change {
-    let mut added = Vec::new();
-    let mut start = 0;
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        added.push(AddedLine { number, span: start..start + line.trim_end_matches(['\n', '\r']).len() });
-        start += line.len();
-    }
-    let path = path.to_string_lossy().into_owned();
-    Change {
-        names: vec![path.clone()],
-        path,
-        deleted: false,
-        before: None,
-        text: text.into(),
-        code: None,
-        counting: Counting::File,
-        added,
-    }
 }
