@@ -302,23 +302,21 @@ impl<'a, 't> Meanings<'a, 't> {
                 set.add(Meaning::Path(path));
                 set.add_binding(number);
             }
-            Meant::Value(id) => match self.sets.get(id.0 as usize) {
-                Some(value) => {
-                    let value = value.clone();
-                    self.unsettled_read |= self.unsettled[id.0 as usize];
-                    if value.meanings.is_empty() {
-                        set.add(Meaning::Unknown);
-                    } else {
-                        set.add_all(&value);
-                        set.add_binding(number);
-                    }
-                }
-                None => {
+            Meant::Value(id) => {
+                let Some(value) = self.sets.get(id.0 as usize).cloned() else {
                     self.missed.push(id);
                     self.unsettled_read = true;
                     set.add(Meaning::Unknown);
+                    return;
+                };
+                self.unsettled_read |= self.unsettled[id.0 as usize];
+                if value.meanings.is_empty() {
+                    set.add(Meaning::Unknown);
+                } else {
+                    set.add_all(&value);
+                    set.add_binding(number);
                 }
-            },
+            }
             Meant::Project => set.add(Meaning::Project),
             Meant::Function => set.add(Meaning::Own),
             Meant::Class(class) => set.add(Meaning::Class(class)),
