@@ -114,15 +114,17 @@ fn quotable(part: &Part) -> Cow<'_, Rulebook> {
     }
     let spoken: BTreeSet<usize> = part.verdict.findings.iter().filter_map(|finding| finding.rule).collect();
     for rule in spoken {
-        let instructs = |why: &str| {
-            let text = Change::created("why".to_owned(), vec!["why".to_owned()], why.into());
-            !rules::instructions::scan(&text).is_empty()
-        };
         if book.rules.get(rule).is_some_and(|rule| instructs(&rule.why)) {
             book.to_mut().rules[rule].why.clear();
         }
     }
     book
+}
+
+/// Whether a reason of a rulebook reads like instructions to whoever is given it.
+pub fn instructs(why: &str) -> bool {
+    let text = Change::created("why".to_owned(), vec!["why".to_owned()], why.into());
+    !rules::instructions::scan(&text).is_empty()
 }
 
 fn origin(part: &Part) -> String {
