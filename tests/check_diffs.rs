@@ -68,11 +68,12 @@ fn a_renamed_file_is_new_with_all_of_its_lines() {
 
 #[test]
 fn a_branch_is_judged_from_where_it_left() {
-    let repository = Repository::with(RULES, &[("a.py", "x = 1\n")]);
+    let repository = Repository::with(RULES, &[("a.py", "eval('old')\n")]);
     repository.git(&["checkout", "-qb", "work"]);
     repository.write("b.py", "eval('ours')\n");
     repository.commit();
     repository.git(&["checkout", "-q", "main"]);
+    repository.write("a.py", "x = 'mended since'\n");
     repository.write("c.py", "eval('theirs')\n");
     repository.commit();
     repository.git(&["checkout", "-q", "work"]);

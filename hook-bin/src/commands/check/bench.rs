@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use agents::notebook;
 use guard::books::PROJECT_RULES;
 use guard::config::{InstructionCheck, PROJECT_CONFIG};
-use guard::judge::{Judging, Part};
+use guard::judge::Judging;
+use guard::stack::Owner;
 use guard::{LoadedBook, Place, RulebookSource as _, Surroundings};
-use rules::{Cell, Change, Check, Effect, Judge, ParseNow, Rulebook, Unchecked, Verdict};
+use rules::{Cell, Change, Check, Effect, Judge, ParseNow, Unchecked, Verdict};
 use syntax::LineIndex;
 use system::paths;
 
@@ -69,18 +70,25 @@ impl Bench {
         let places = Places::new(&change);
         let judged = judging.judge(&subject.file, &stack, &change, None);
         outcome.is_covered = !judged.parts.is_empty();
+        let effect = match self.instructions {
+            InstructionCheck::Off => None,
+            InstructionCheck::Warn => Some(Effect::Warn),
+            InstructionCheck::Ask => Some(Effect::Ask),
+        };
+        for finding in effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default() {
+            outcome.add(places.found(INSTRUCTIONS, &finding));
+        }
         for why in judged.failures {
             outcome.open.push(Open { path: outcome.path.clone(), rule: None, why, origin: None });
         }
-        self.instructions(&places, &judged.parts, &mut outcome);
         for part in judged.parts {
-            self.hear(&part.book, None, &places, part.verdict, &mut outcome);
+            self.hear(&part.book, part.owner, None, &places, part.verdict, &mut outcome);
         }
         for (book, names) in self.shelf.base_for(&subject.file) {
             outcome.is_covered = true;
             let change = change.named(change.path.clone(), names);
             let verdict = Judge::new(&ParseNow).judge(&book.loaded.book, &change);
-            self.hear(&book.loaded, Some(&book.revision), &places, verdict, &mut outcome);
+            self.hear(&book.loaded, Owner::Project, Some(&book.revision), &places, verdict, &mut outcome);
         }
         if self.scope == Scope::Branch {
             outcome.found.extend(rulebook_changed(subject, &change));
@@ -98,26 +106,30 @@ impl Bench {
     fn hear(
         &self,
         book: &LoadedBook,
+        owner: Owner,
         revision: Option<&str>,
         places: &Places<'_>,
         verdict: Verdict,
         outcome: &mut Outcome,
     ) {
-        let lines = self.shelf.lines(book);
+        let telling = self.shelf.telling(book);
         let origin = |rule: Option<usize>| {
-            let line = *lines.get(rule?)?;
+            let line = telling.get(rule?)?.line;
             Some(Origin { rulebook: self.shown(&book.path), line, revision: revision.map(str::to_owned) })
         };
         let is_opaque = outcome.is_opaque;
         for finding in verdict.findings.iter().filter(|finding| self.counts(finding.check, is_opaque)) {
             let rule = finding.rule.and_then(|rule| book.book.rules.get(rule));
-            let found = Found {
-                why: rule.map(|rule| rule.why.clone()).unwrap_or_default(),
-                message: rules::reason::message(&book.book, finding),
-                origin: origin(finding.rule),
-                ..places.found(rule.map_or(INSTRUCTIONS, |rule| &rule.id), finding)
-            };
-            outcome.add(found);
+            let found = places.found(rule.map_or(INSTRUCTIONS, |rule| &rule.id), finding);
+            let found = Found { origin: origin(finding.rule), ..found };
+            let is_quotable = owner != Owner::Project
+                || finding.rule.and_then(|rule| telling.get(rule)).is_some_and(|it| !it.instructs);
+            outcome.add(if is_quotable {
+                let why = rule.map(|rule| rule.why.clone()).unwrap_or_default();
+                Found { why, message: rules::reason::message(&book.book, finding), ..found }
+            } else {
+                found
+            });
         }
         for Unchecked { rule, check, why } in verdict.unchecked {
             let id = rule.and_then(|rule| book.book.rules.get(rule)).map(|rule| rule.id.clone());
@@ -134,20 +146,6 @@ impl Bench {
             Check::Load => true,
             Check::AnyChange => self.scope != Scope::Files,
             _ => !is_opaque,
-        }
-    }
-
-    fn instructions(&self, places: &Places<'_>, parts: &[Part], outcome: &mut Outcome) {
-        let effect = match self.instructions {
-            InstructionCheck::Off => return,
-            InstructionCheck::Warn => Effect::Warn,
-            InstructionCheck::Ask => Effect::Ask,
-        };
-        let books: Vec<&Rulebook> = parts.iter().map(|part| &part.book.book).collect();
-        // The secrets that are masked are those of the rules about this file, by its name in the innermost root.
-        let change = parts.first().map_or(places.change, |part| &part.change);
-        for finding in Judge::new(&ParseNow).judge_instructions(&books, change, effect) {
-            outcome.add(places.found(INSTRUCTIONS, &finding));
         }
     }
 

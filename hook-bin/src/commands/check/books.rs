@@ -25,8 +25,17 @@ type Load = Result<Option<Arc<LoadedBook>>, String>;
 pub struct Shelf {
     today: Mutex<BTreeMap<PathBuf, Load>>,
     base: Vec<BaseBook>,
-    /// Where the rules of a rulebook stand, by its digest.
-    lines: Mutex<HashMap<[u8; 32], Arc<[u32]>>>,
+    /// By the rulebook's digest.
+    told: Mutex<HashMap<[u8; 32], Arc<[Telling]>>>,
+}
+
+/// How a rule is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Telling {
+    /// The line, from 1, of its id.
+    pub line: u32,
+    /// Its reason reads like instructions, and whoever reads the result may be an agent: a project's is left out (S19).
+    pub instructs: bool,
 }
 
 impl Shelf {
@@ -45,14 +54,18 @@ impl Shelf {
         others.map(|book| (book, file.names_below(&book.root))).filter(|(_, names)| !names.is_empty()).collect()
     }
 
-    /// The line, from 1, of each rule's id.
-    pub fn lines(&self, loaded: &LoadedBook) -> Arc<[u32]> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+    /// How the rules of a rulebook are told.
+    pub fn telling(&self, loaded: &LoadedBook) -> Arc<[Telling]> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let of_book = || {
             let index = LineIndex::new(loaded.book.text());
-            loaded.book.rules.iter().map(|rule| index.line_of(rule.id_span.start) as u32 + 1).collect()
+            let telling = |rule: &rules::Rule| Telling {
+                line: index.line_of(rule.id_span.start) as u32 + 1,
+                instructs: guard::reasons::instructs(&rule.why),
+            };
+            loaded.book.rules.iter().map(telling).collect()
         };
-        lines.entry(loaded.book.digest).or_insert_with(of_book).clone()
+        told.entry(loaded.book.digest).or_insert_with(of_book).clone()
     }
 
     /// All that was loaded so far: today's in the order of their paths, then the base's with their revision.
