@@ -257,6 +257,9 @@ impl Problems {
 
     /// The problems in document order with their lines; disables the rules that have an error.
     fn place(mut self, text: &str, rules: &mut [Rule]) -> Vec<Problem> {
+        if self.found.is_empty() {
+            return Vec::new();
+        }
         self.found.sort_by_key(|found| (found.span.start, found.span.end));
         let lines = LineIndex::new(text);
         let mut placed = Vec::with_capacity(self.found.len());

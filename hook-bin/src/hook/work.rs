@@ -1,6 +1,6 @@
 //! What the judging thread does: folders and settings of the user, then one decision, then its words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use agents::{Answer, AskUnattended, Event, Head, RenderOptions, render};
@@ -90,7 +90,10 @@ pub fn user_settings(arguments: &Arguments) -> Config {
 
 /// Notes in the state folder that an event was not judged.
 pub fn note(arguments: &Arguments, head: &Head, reason: &str) {
-    if let Some(folders) = folders(arguments) {
+    let Some(folders) = folders(arguments) else { return };
+    let cwd = paths::absolute(Path::new("."));
+    let workspaces: Vec<PathBuf> = system::roots::enclosing(&cwd).into_iter().map(|root| root.path).collect();
+    if folders.admit(&folders.state, &workspaces).is_ok() {
         problems::note(&folders.state, head.dialect.name(), head.name, reason);
     }
 }

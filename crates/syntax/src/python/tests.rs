@@ -240,6 +240,7 @@ fn callees_of_every_form_are_read() {
             ("(a or db).execute('y')", "a.execute db.execute"),
             ("self.dbs[0].execute('z')", "?.execute"),
             ("a().b.c()", "?.b.c ?.c | a"),
+            ("def f():\n    db.execute('x')\ndb = connect()", "db.execute | connect"),
             ("f()()", " | f"),
             ("x[0]()", ""),
             ("'a'.join(x)", "?.join"),
