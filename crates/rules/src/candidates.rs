@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use aho_corasick::AhoCorasick;
 
-use crate::names::NameGlob;
+use crate::names::{NameGlob, is_name_character};
 use crate::pattern::Pattern;
 
 /// From this much text on, patterns are looked for all at once: building what does that costs more than it saves before.
@@ -104,17 +104,20 @@ impl Words {
     }
 }
 
-/// The runs of letters, digits and underscores, everything outside of ASCII counted among them.
+/// The runs of letters, digits and underscores.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
     let mut at = 0;
-    std::iter::from_fn(move || {
+    let runs = std::iter::from_fn(move || {
         let start = at + bytes[at..].iter().position(is_part)?;
         let end = bytes[start..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| start + length);
         at = end;
         Some(&text[start..end])
-    })
+    });
+    // Outside of ASCII there are letters, and much that ends a word.
+    let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
+    runs.flat_map(move |run| run.split(is_end).filter(|word| !word.is_empty()))
 }
 
 #[cfg(test)]
@@ -133,6 +136,8 @@ mod tests {
             ("", false),
             ("getattr(os, x)", true),
             ("évaleval", false),
+            ("\u{feff}eval(x)", true),
+            ("'—eval—'", true),
         ] {
             let name = NameGlob::new("*.eval").unwrap();
             assert_eq!(Words::of(text, [&name]).may_name([&name]), expected, "{text}");

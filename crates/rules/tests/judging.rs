@@ -114,6 +114,16 @@ fn forbidden_calls() {
         ("'eval'", "", "def f(:\n    y = eval('1')\n", "deny 2"),
         ("'eval'", "", "a = \"\u{2028}\"\n\u{c}\ny = eval('2')\n", "deny 3"),
         ("'*'", "", "f()\n", "deny 1"),
+        ("'eval'", "", "\u{feff}eval('1')\n", "deny 1"),
+        ("'eval'", "", "x = 1\reval('1')\rz\r", "deny 2"),
+        ("'eval'", "", "x = 1\r\n\r\neval('1')\r\n", "deny 3"),
+        ("'eval'", "", "s = '''\n{eval(1)}\n'''\nt = f'{eval(1)}'\n", "deny 4"),
+        ("'eval'", "", "try:\n    eval(1)\nexcept A, B, C:\n    eval(2)\n", "deny 2 4"),
+        ("'os.system'", "", "import os\nos.__dict__['system'](1)\nvars(os)['system'](1)\n", "deny 2 3"),
+        ("'os.system'", "", "import os\nclass A:\n    run = os.system\nA.run('x')\n", "deny 3 4"),
+        ("'os.system'", "", "def f():\n    import os\nos.system(1)\n", "deny 3"),
+        ("'eval'", "", "def f(eval):\n    eval(1)\n", "allow"),
+        ("'os.system'", "", "import os, functools\n@functools.partial(os.system)\ndef f(): pass\n", "deny 2"),
     ] {
         let verdict = judge(&rule(&format!("forbid_calls = [{specs}]")), &edit("a.py", before, after));
         let said = said(&verdict);
