@@ -130,7 +130,13 @@ impl<'a> Subject<'a> {
                 part.verdict.unchecked.iter().for_each(|unchecked| shown.unchecked(part, unchecked));
             }
             judged.failures.iter().for_each(|why| shown.failure(why));
-            self.instructions(&change).for_each(|diagnostic| shown.diagnostics.push(diagnostic));
+            let effect = match self.config.instruction_check {
+                InstructionCheck::Off => None,
+                InstructionCheck::Warn => Some(Effect::Warn),
+                InstructionCheck::Ask => Some(Effect::Ask),
+            };
+            let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect));
+            instructions.iter().flatten().for_each(|finding| shown.instruction(finding));
         }
         if hints && before.is_some() {
             for part in judge(None).1.parts {
@@ -142,21 +148,6 @@ impl<'a> Subject<'a> {
         }
         books.unreadable().iter().for_each(|why| shown.failure(&format!("a rulebook cannot be read: {why}")));
         shown.into_diagnostics()
-    }
-
-    fn instructions(&self, change: &Change) -> impl Iterator<Item = Diagnostic> {
-        let severity = match self.config.instruction_check {
-            InstructionCheck::Off => None,
-            InstructionCheck::Warn => Some(Severity::Information),
-            InstructionCheck::Ask => Some(Severity::Warning),
-        };
-        let found = severity
-            .into_iter()
-            .flat_map(|severity| rules::instructions::scan(change).into_iter().map(move |hit| (hit.span, severity)));
-        found.map(|(span, severity)| {
-            let (code, message) = (INSTRUCTION_CHECK.to_owned(), rules::reason::INSTRUCTIONS.to_owned());
-            Diagnostic { span, severity, code, message, rule: None }
-        })
     }
 
     /// The text before as the editor would show it: an editor drops a byte order mark.
@@ -184,6 +175,14 @@ fn is_about_the_text(finding: &Finding) -> bool {
     }
 }
 
+fn severity_of(effect: Effect) -> Severity {
+    match effect {
+        Effect::Deny => Severity::Error,
+        Effect::Ask => Severity::Warning,
+        Effect::Warn => Severity::Information,
+    }
+}
+
 /// What is to be shown, as it is gathered.
 struct Shown<'a> {
     text: &'a Text,
@@ -195,11 +194,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn finding(&mut self, part: &Part, finding: &Finding) {
-        let severity = match finding.effect {
-            Effect::Deny => Severity::Error,
-            Effect::Ask => Severity::Warning,
-            Effect::Warn => Severity::Information,
-        };
+        let severity = severity_of(finding.effect);
         let span = match (&finding.span, finding.check) {
             (Some(span), _) => span.clone(),
             (None, Check::AnyChange) => self.first_line(),
@@ -207,6 +202,13 @@ impl Shown<'_> {
         };
         let message = rules::reason::message(&part.book.book, finding);
         self.add(part, finding.rule, span, severity, &message);
+    }
+
+    fn instruction(&mut self, finding: &Finding) {
+        let severity = severity_of(finding.effect);
+        let span = finding.span.clone().unwrap_or_else(|| self.first_line());
+        let (code, message) = (INSTRUCTION_CHECK.to_owned(), rules::reason::INSTRUCTIONS.to_owned());
+        self.diagnostics.push(Diagnostic { span, severity, code, message, rule: None });
     }
 
     /// A finding in what the edit does not change.

@@ -1,7 +1,7 @@
 //! The language server protocol: the only place that names tower-lsp.
 //!
 //! tower-lsp reads, routes and answers; handlers only hand events to the session. What it cannot do is mended by the
-//! gate before it, the reader under it and the pump behind it (docs/decisions say when to swap it).
+//! gate before it, the reader under it and the pump behind it (docs/decisions/0001-tower-lsp.md says when to swap it).
 
 mod adapter;
 mod capabilities;
