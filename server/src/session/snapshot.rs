@@ -62,6 +62,12 @@ impl Snapshot {
         });
         let facts = self.engine.facts.near(self.last_text.clone());
         let diagnostics = subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints);
+        // What the document was is needed no longer, unless it is what the edit is measured against.
+        let outlived =
+            self.last_text.as_ref().filter(|last| **last != self.text.text && before.text.as_ref() != Some(*last));
+        if let Some(last) = outlived {
+            self.engine.facts.forget(last);
+        }
         Judged { diagnostics, before: Some(before) }
     }
 }
