@@ -91,7 +91,9 @@ impl Guards<'_> {
     /// known.
     fn admit(&self, outcome: &mut Outcome) -> Admitted {
         let Some(folders) = self.folders else {
-            outcome.failures.push("the user database has no home folder".to_owned());
+            outcome
+                .notes
+                .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
         let workspaces: Vec<PathBuf> =

@@ -366,6 +366,26 @@ fn huge_changes_end_with_bounded_findings() {
     assert!(verdict.findings[0].text.chars().count() <= 120 && verdict.findings[0].text.ends_with("x bad"));
 }
 
+#[test]
+fn many_of_everything_end_with_bounded_findings() {
+    let stubs = "def f(): pass\n".repeat(5_000);
+    assert_eq!(judge(&rule("require_def = 'f'"), &edit("a.py", "", &stubs)).findings.len(), 100);
+    let unsure = format!("import subprocess\n{}", "subprocess.run(x, shell=y)\n".repeat(5_000));
+    let verdict = judge(&rule("forbid_calls = 'subprocess.*(shell=True)'"), &edit("a.py", "", &unsure));
+    assert_eq!((verdict.unchecked.len(), verdict.unchecked[20].why.as_str()), (21, "4980 more calls"));
+    let calls = "s(1)\n".repeat(5_000);
+    let before = format!("from safe import s\n{calls}");
+    let after = format!("from os import system as s\n{calls}");
+    assert_eq!(judge(&rule("forbid_calls = 'os.system'"), &edit("a.py", &before, &after)).findings.len(), 1000);
+    let one_line = format!("x = [{}]  # {}\n", "eval(1), ".repeat(5_000), "sk-abc ".repeat(5_000));
+    let verdict =
+        judge(&rule("forbid = 'sk-[a-z]+'\nredact = true\nforbid_calls = 'eval'"), &edit("a.py", "", &one_line));
+    assert_eq!(verdict.findings.len(), 1001);
+    let broken = format!("x = (\n{}", "eval(1) def import os\n".repeat(2_000));
+    let verdict = judge(&rule("forbid_calls = 'eval'\nforbid_imports = 'os'"), &edit("a.py", "", &broken));
+    assert_eq!(verdict.effect(), Some(Effect::Deny));
+}
+
 const BOOK: &str = "[[rule]]\nid = 'a'\npaths = ['**']\nforbid = ['b+', '^x']\nrequire = 'c'\n\
                     [[rule]]\nid = 'b'\npaths = ['**/*.py', '*.py']\nforbid_calls = ['eval', 'f(x=True)']\n\
                     require_def = 'g'\nquestion = 'Is it?'\nwhen = 'x'\non_fail = 'ask'\n\

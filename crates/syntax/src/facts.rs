@@ -22,7 +22,7 @@ pub struct Facts {
     /// String literals, quotes included; the interpolations of an f-string are not part of it.
     pub strings: Vec<Span>,
     /// Regions that do not parse or whose meaning is more than can be told within bounds: what is called there may not
-    /// be among the calls, or not with all of its names. May overlap.
+    /// be among the calls, or not with all of its names. They do not overlap.
     pub errors: Vec<Span>,
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use agents::{Answer, AskUnattended, Event, Head, RenderOptions, render};
+use agents::{Answer, AskUnattended, Event, Head, RenderOptions, ToolCall, render};
 use guard::books::FromDisk;
 use guard::config::{self, Config, OnFailure};
 use guard::protect::Protection;
@@ -18,6 +18,11 @@ use crate::accelerator::Servers;
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFailure>) -> Answer {
+    if let Some(Ok(ToolCall::Shell { command })) = &event.call
+        && guard::shell::is_quiet(command)
+    {
+        return Answer::silent();
+    }
     let folders = folders(arguments);
     let surroundings = surroundings(arguments, event);
     let user = folders.as_ref().map(|folders| folders.user.as_path());
