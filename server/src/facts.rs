@@ -56,6 +56,13 @@ impl Kept {
         slot.cell.clone()
     }
 
+    fn remove(&mut self, key: Key) {
+        if let Some(slot) = self.slots.remove(&key) {
+            self.order.remove(&slot.used);
+            self.bytes -= slot.bytes;
+        }
+    }
+
     /// Says what a key's entry weighs, and lets go of others until all fit; the newest stays whatever it weighs.
     fn weigh(&mut self, key: Key, bytes: usize, budget: usize) {
         if let Some(slot) = self.slots.get_mut(&key) {
@@ -104,6 +111,15 @@ impl FactStore {
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
+    }
+
+    /// Lets go of what is known of a text that nobody has any more, such as a document's former state.
+    pub fn forget(&self, text: &str) {
+        if self.lock().slots.is_empty() {
+            return;
+        }
+        let digest = system::digest::sha256(text.as_bytes());
+        self.lock().remove((Language::Python, digest));
     }
 
     /// A source of facts for texts that differ little from `base`, which may have been asked for before.
@@ -264,6 +280,19 @@ mod tests {
         assert_eq!(store.parses(), 100);
         ask(&store, &text(1));
         assert_eq!(store.parses(), 101);
+    }
+
+    #[test]
+    fn a_forgotten_text_weighs_nothing_and_is_parsed_again() {
+        let store = FactStore::default();
+        ask(&store, "eval(1)\n");
+        let one = store.bytes();
+        ask(&store, "eval(2)\n");
+        store.forget("eval(1)\n");
+        store.forget("never known");
+        assert_eq!(store.bytes(), one);
+        ask(&store, "eval(1)\n");
+        assert_eq!(store.parses(), 3);
     }
 
     #[test]
