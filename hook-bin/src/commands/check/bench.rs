@@ -202,7 +202,7 @@ impl Bench {
     }
 
     /// A path as it is shown: relative to the root where it lies below.
-    fn shown(&self, path: &Path) -> String {
+    pub fn shown(&self, path: &Path) -> String {
         let below = paths::relative(&self.root, path).or_else(|| paths::relative(&paths::resolve(&self.root), path));
         below.filter(|name| !name.is_empty()).unwrap_or_else(|| paths::shown(path))
     }

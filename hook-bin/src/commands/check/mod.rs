@@ -33,7 +33,7 @@ use crate::hook::failpoint;
 use crate::output::{complain, print};
 use bench::{Bench, Scope};
 use books::Shelf;
-use report::Report;
+use report::{Open, Report};
 
 /// The row of the command table.
 pub const COMMAND: Command = Command { name: "check", about: "judges files, or what is staged or committed", run };
@@ -133,7 +133,7 @@ fn check(arguments: &Arguments) -> Result<Report, Refusal> {
     let surroundings = Surroundings { project: None, cwd, named };
     let bench = Bench { scope, instructions, shelf, surroundings, user, root };
     let mut report = progress::judge_all(&bench, &subjects);
-    report.open.splice(0..0, open);
+    report.open = open.into_iter().map(|open| Open { path: bench.shown(Path::new(&open.path)), ..open }).collect();
     bench.conclude(&mut report)?;
     Ok(report)
 }

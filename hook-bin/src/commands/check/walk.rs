@@ -3,7 +3,7 @@
 //! Links are never followed out of the root they stand in; `.git` is left out, other hidden files are not. What only
 //! this user ignores (a global ignore file) changes nothing, so that the answer is the same on every machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use guard::Spelled;
@@ -26,30 +26,29 @@ pub struct Found {
     pub open: Vec<Open>,
 }
 
-/// A file as it was come upon: the folder that was asked for, and the file in it.
+/// Where a file was come upon: the folder that was asked for, and the file in it.
 type Place = (PathBuf, PathBuf);
 
 /// The files that `asked` names: itself, or what stands below; the working folder when nothing is asked.
 pub fn files(cwd: &Path, asked: &[PathBuf]) -> Result<Found, Refusal> {
     let here = [cwd.to_path_buf()];
-    let mut places = BTreeSet::new();
+    let mut places = BTreeMap::new();
     let mut found = Found::default();
     for path in if asked.is_empty() { &here[..] } else { asked } {
         let written = paths::absolute(path);
         let shown = plain(&paths::shown(path), plain::PATH);
         let resolved = paths::resolve(&written);
         let metadata = resolved.metadata().map_err(|error| format!("{shown}: {error}"))?;
-        let parent = written.parent().unwrap_or(&written);
-        let root = innermost(parent).unwrap_or_else(|| parent.to_path_buf());
-        let is_link = written.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
-        if is_link && !resolved.starts_with(paths::resolve(&root)) {
-            found.open.push(Open::of_path(&written, "it is a link that leads out of the project".to_owned()));
+        let folder = if metadata.is_dir() { &written } else { written.parent().unwrap_or(&written) };
+        let root = innermost(folder).unwrap_or_else(|| folder.to_path_buf());
+        if !resolved.starts_with(paths::resolve(&root)) {
+            found.open.push(Open::of_path(&written, "a link leads out of the project to it".to_owned()));
         } else if metadata.is_dir() {
             below(&resolved, &mut places, &mut found.open);
         } else {
             let name = resolved.file_name().map(PathBuf::from).unwrap_or_default();
             let folder = resolved.parent().unwrap_or(&resolved).to_path_buf();
-            places.insert((resolved.clone(), (folder, name)));
+            places.insert(resolved, (folder, name));
         }
     }
     found.subjects = places.into_iter().map(|(written, place)| subject(written, place)).collect();
@@ -61,10 +60,10 @@ fn subject(path: PathBuf, (folder, relative): Place) -> Subject {
 }
 
 /// Adds the files below `folder`.
-fn below(folder: &Path, places: &mut BTreeSet<(PathBuf, Place)>, open: &mut Vec<Open>) {
+fn below(folder: &Path, places: &mut BTreeMap<PathBuf, Place>, open: &mut Vec<Open>) {
     let mut add = |path: &Path| {
         if let Ok(relative) = path.strip_prefix(folder) {
-            places.insert((path.to_path_buf(), (folder.to_path_buf(), relative.to_path_buf())));
+            places.insert(path.to_path_buf(), (folder.to_path_buf(), relative.to_path_buf()));
         }
     };
     let mut repositories = BTreeSet::new();
