@@ -8,8 +8,8 @@ use crate::case::{Case, Report};
 use crate::checks::{calls, definitions, imports, text};
 use crate::glob::Steps;
 use crate::rulebook::{OnDelete, Rule};
-use crate::verdict::{Check, Unchecked};
-use crate::{Change, Rulebook, Verdict, Work, paths};
+use crate::verdict::{Check, Effect, Finding, Unchecked};
+use crate::{Change, Rulebook, Verdict, Work, instructions, paths};
 
 /// Where facts of a text come from: parsed now, or from a cache.
 pub trait FactSource {
@@ -70,6 +70,29 @@ impl<'a> Judge<'a> {
             }
         }
         verdict
+    }
+
+    /// Looks for instruction-like text, which belongs to no rule: every finding has this effect. The rulebooks' secrets
+    /// are masked in what is quoted.
+    pub fn judge_instructions(&self, books: &[&Rulebook], change: &Change, effect: Effect) -> Vec<Finding> {
+        let hits = instructions::scan(change);
+        if hits.is_empty() {
+            return Vec::new();
+        }
+        let rules = books.iter().flat_map(|book| self.select(book, change).usable).collect();
+        let mut work = Work::default();
+        let mut case = Case::new(change, self.facts, rules, &mut work);
+        let mut finding = |hit: instructions::Hit| Finding {
+            rule: None,
+            check: Check::Instructions,
+            item: 0,
+            effect,
+            line: hit.line,
+            text: case.quote(&hit.span),
+            span: Some(hit.span),
+            what: "instruction-like text".into(),
+        };
+        hits.into_iter().map(&mut finding).collect()
     }
 
     /// Whether judging needs neither a regex nor a parse: no literal of the rules that apply occurs.
