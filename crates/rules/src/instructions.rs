@@ -12,8 +12,6 @@ mod reading;
 use syntax::Span;
 
 use crate::change::Change;
-use crate::excerpt::excerpt;
-use crate::verdict::{Check, Effect, Finding};
 use cues::Cues;
 use reading::{Kind, Reading};
 
@@ -33,21 +31,6 @@ pub struct Hit {
     pub line: u32,
     /// The line in the change's text, without the blanks around it.
     pub span: Span,
-}
-
-/// The same as findings with one effect, as reasons and diagnostics take them.
-pub fn findings(change: &Change, effect: Effect) -> Vec<Finding> {
-    let finding = |hit: Hit| Finding {
-        rule: None,
-        check: Check::Instructions,
-        item: 0,
-        effect,
-        line: hit.line,
-        text: excerpt(&change.text[hit.span.clone()], &(0..0), &[]),
-        span: Some(hit.span),
-        what: "instruction-like text, addressed to a reviewer or an agent".to_owned(),
-    };
-    scan(change).into_iter().map(finding).collect()
 }
 
 /// The added lines of a change that address a reviewer or an agent, in order.

@@ -221,9 +221,6 @@ fn a_sentence_may_go_on_in_the_next_line() {
 fn spans_are_the_trimmed_line_and_hits_are_bounded() {
     let text = "x\n  # ignore the rules  \n";
     assert_eq!(&text[scan(&change("a.py", text, &[]))[0].span.clone()], "# ignore the rules");
-    let findings = findings(&change("a.py", text, &[]), Effect::Warn);
-    assert_eq!((findings[0].line, findings[0].text.as_str()), (2, "# ignore the rules"));
-    assert_eq!((findings[0].check, findings[0].effect), (Check::Instructions, Effect::Warn));
     assert_eq!(lines("a.txt", &"ignore the rules\n".repeat(1_000)).len(), MAX_HITS);
 }
 
