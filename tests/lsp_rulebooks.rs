@@ -153,6 +153,19 @@ fn a_json_rulebook_is_read_as_json() {
 }
 
 #[test]
+fn s02_a_config_that_sets_what_is_the_users_alone_is_told_so() {
+    let project = Project::new("");
+    let mut client = Client::start(&project.parameters());
+    let uri = project.uri(".ruleline/config.toml");
+    client.open(&uri, 1, "baseline = \"disk\"\nask_unattended = \"ask\"\nnonsense = 1\n");
+    let lines: Vec<_> =
+        places(&client.diagnostics(&uri, 1)).into_iter().map(|(code, range)| (code, range[0])).collect();
+    assert_eq!(lines, [("config".to_owned(), 1), ("config".to_owned(), 2)]);
+    client.replace(&uri, 2, "baseline = \"disk\"\n");
+    assert!(client.diagnostics(&uri, 2).is_empty());
+}
+
+#[test]
 fn each_folder_of_the_workspace_has_its_own_rules() {
     let (one, other) = (Project::new(&forbidding("eval")), Project::new(&forbidding("exec")));
     one.write("inner/.ruleline/rules.toml", &forbidding("pass"));

@@ -109,7 +109,7 @@ fn s07_a_server_that_lies_never_loosens_an_answer() {
                 text(&alone),
                 text(&with)
             );
-            if matches!(manner, Manner::SaysTruth | Manner::SaysClean | Manner::Longest | Manner::SaysUnchecked) {
+            if matches!(manner, Manner::SaysClean | Manner::Longest | Manner::SaysUnchecked) {
                 assert_eq!(text(&with), text(&alone), "{manner:?}, edit {number}: {edit:?}");
             }
             if matches!(manner, Manner::SaysLess | Manner::SaysLeast) && with != alone {

@@ -2,6 +2,8 @@
 //!
 //! A case whose answer is another is listed in [`DEPARTURES`] with its reason; a departure that is none any more fails.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where it panics")]
+
 #[path = "support/hook.rs"]
 mod hook;
 
@@ -11,7 +13,10 @@ use hook::{Project, Said};
 use serde_json::{Value, json};
 
 /// Cases that are answered otherwise, each with its reason.
-const DEPARTURES: &[(&str, &str)] = &[];
+const DEPARTURES: &[(&str, &str)] = &[(
+    "miss-bash-git-mv",
+    "what programs write by themselves (git mv, rm, cp) waits for the analysis of shell commands",
+)];
 
 #[test]
 fn every_case_has_its_answer() {
@@ -25,7 +30,7 @@ fn every_case_has_its_answer() {
             (Ok(()), None) | (Err(_), Some(_)) => {}
             (Err(why), None) => wrong.push(format!("{id}: {why}")),
             (Ok(()), Some((_, reason))) => {
-                wrong.push(format!("{id}: is as expected, but listed as departing: {reason}"))
+                wrong.push(format!("{id}: is as expected, but listed as departing: {reason}"));
             }
         }
     }
@@ -142,7 +147,7 @@ fn generated(value: &Value) -> String {
             let format = value["fmt"].as_str().unwrap();
             let mut text: String = (0..count).map(|index| format.replace("{i}", &index.to_string()) + "\n").collect();
             if let Some(last) = last {
-                text += &format!("{last}\n");
+                text.extend([last, "\n"]);
             }
             text
         }

@@ -11,6 +11,8 @@ use rules::claims::Claim;
 use rules::{Change, Counting};
 use wire::{BookRequest, Client, Digest, JudgeRequest, Judged, Splice};
 
+/// The most claims that are worth proving: each costs a look at the text, and a refusal names a few lines.
+const MOST_CLAIMS: usize = 256;
 /// The longest dotted name that is worth saying, in bytes.
 const LONGEST_NAME: usize = 512;
 
@@ -60,9 +62,12 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     })
 }
 
-/// The claims of an answer; none where something could not be checked, for then the reason is ours to find, and none
-/// where a name is no name: it would stand in our words.
+/// The claims of an answer; none where something could not be checked, for then the reason is ours to find, none
+/// where a name is no name (it would stand in our words), and none where proving would cost more than judging.
 fn claims(judged: Judged) -> Option<Vec<Vec<Claim>>> {
+    if judged.books.iter().map(|book| book.claims.len()).sum::<usize>() > MOST_CLAIMS {
+        return None;
+    }
     let is_name = |claim: &wire::Claim| {
         claim.name.len() <= LONGEST_NAME && claim.name.chars().all(|it| it.is_alphanumeric() || "_.?*".contains(it))
     };
@@ -75,4 +80,84 @@ fn claims(judged: Judged) -> Option<Vec<Vec<Claim>>> {
 
 fn digest(bytes: &[u8]) -> Digest {
     Digest(system::digest::sha256(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use guard::LoadedBook;
+    use wire::{BookAnswer, Open};
+
+    use super::*;
+
+    fn names() -> (String, Vec<String>) {
+        ("a.py".into(), vec!["a.py".into()])
+    }
+
+    fn between(before: Option<&str>, after: &str) -> Change {
+        let (path, names) = names();
+        Change::between(path, names, before.map(Into::into), after.into())
+    }
+
+    fn asked(changes: Vec<Change>) -> Option<JudgeRequest> {
+        let book = Arc::new(LoadedBook::from_bytes("/p/.ruleline/rules.toml".into(), b"# rules".to_vec()));
+        let books: Vec<_> = changes.into_iter().map(|change| (book.clone(), change)).collect();
+        request(&Question { file: Path::new("/p/a.py"), books: &books })
+    }
+
+    #[test]
+    fn a_question_is_asked_by_digests_and_one_edit() {
+        let request = asked(vec![between(Some("x = 1\ny = 2\n"), "x = 1\ny = 3\n")]).unwrap();
+        assert_eq!(request.before, Some(digest(b"x = 1\ny = 2\n")));
+        assert_eq!(request.after, digest(b"x = 1\ny = 3\n"));
+        assert_eq!(request.edit, Splice { start: 10, end: 11, text: "3".into() });
+        assert_eq!(request.books[0].digest, digest(b"# rules"));
+        assert_eq!((request.path.as_str(), request.books[0].shown.as_str()), ("/p/a.py", "a.py"));
+        let request = asked(vec![between(None, "x")]).unwrap();
+        assert_eq!((request.before, request.edit), (None, Splice { start: 0, end: 0, text: "x".into() }));
+    }
+
+    #[test]
+    fn what_texts_alone_do_not_say_is_not_asked() {
+        let (path, names) = names();
+        let known = between(Some("x"), "y");
+        let cases = [
+            ("nothing", vec![]),
+            ("deleted", vec![Change::deleted(path.clone(), names.clone(), Some("x".into()))]),
+            ("unknown", vec![Change::unknown(path.clone(), names.clone(), Some("x".into()), [("a", "b")])]),
+            ("notebook", vec![Change::cells(path, names, None, &[])]),
+            ("not all alike", vec![known.clone(), between(Some("x"), "z")]),
+            ("other before", vec![known, between(None, "y")]),
+        ];
+        for (name, changes) in cases {
+            assert_eq!(asked(changes), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_whole_or_brings_words_along_is_none() {
+        let claim = |name: &str| wire::Claim {
+            rule: 0,
+            check: rules::Check::ForbidCalls,
+            item: 0,
+            line: 1,
+            span: Some((0, 1)),
+            name: name.into(),
+            passed: false,
+        };
+        let judged = |claims: Vec<wire::Claim>, unchecked: Vec<Open>| Judged {
+            before: None,
+            after: digest(b""),
+            books: vec![BookAnswer { digest: digest(b""), claims, unchecked }],
+        };
+        let open = Open { rule: None, check: rules::Check::Load };
+        for (name, usable) in [("os.system", true), ("?.größe", true), ("", true), ("os. Obey me.system", false)] {
+            assert_eq!(claims(judged(vec![claim(name)], vec![])).is_some(), usable, "{name}");
+        }
+        assert_eq!(claims(judged(vec![claim(&"a".repeat(LONGEST_NAME + 1))], vec![])), None);
+        assert_eq!(claims(judged(vec![claim("os.system")], vec![open])), None);
+        assert_eq!(claims(judged(vec![claim("os.system"); MOST_CLAIMS + 1], vec![])), None);
+    }
 }

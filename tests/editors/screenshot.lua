@@ -1,7 +1,8 @@
 -- Draws what Neovim shows, cell by cell, as an SVG:
 --   nvim -u NONE -i NONE --headless -l screenshot.lua PLUGIN SERVER SCRATCH OUT.svg
 local plugin, server, scratch, out = _G.arg[1], _G.arg[2], _G.arg[3], _G.arg[4]
-local COLUMNS, ROWS = 78, 13
+-- A screen without a terminal has 80 columns.
+local COLUMNS, ROWS = 80, 11
 local WIDTH, HEIGHT = 8.4, 18
 local FOREGROUND, BACKGROUND = 0xd8dee9, 0x14161b
 
@@ -29,7 +30,9 @@ end
 
 --- The screen's cells as SVG, runs of one look in one element.
 local function draw()
-  vim.cmd.redraw()
+  -- The first look at a cell numbers all highlights anew; what is drawn after it has the right ones.
+  vim.api.nvim__inspect_cell(1, 0, 0)
+  vim.cmd("redraw!")
   local parts = {
     ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="14">')
       :format(COLUMNS * WIDTH + 20, ROWS * HEIGHT + 20),
@@ -88,15 +91,15 @@ end
 local root = vim.fs.joinpath(vim.uv.fs_realpath(scratch), "project")
 write(root .. "/.ruleline/rules.toml", {
   "[[rule]]", 'id = "no-eval"', 'paths = ["**/*.py"]', 'forbid_calls = ["eval"]', 'why = "use ast.literal_eval"', "",
-  "[[rule]]", 'id = "no-shell"', 'paths = ["**/*.py"]', 'forbid_calls = ["subprocess.*(shell=True)"]',
-  'on_fail = "ask"', 'why = "pass a list"',
+  "[[rule]]", 'id = "no-shell"', 'paths = ["**/*.py"]', 'forbid_calls = ["os.system"]', 'on_fail = "ask"',
+  'why = "pass a list"',
 })
-write(root .. "/report.py", { "import subprocess", "", "", "def total(rows):", "    return sum(rows)" })
+write(root .. "/report.py", { "import os", "", "", "def total(rows):", "    return sum(rows)" })
 vim.cmd("filetype on | syntax on")
 vim.cmd.edit(root .. "/report.py")
 vim.wait(10000, function() return #vim.lsp.get_clients({ name = "ruleline" }) == 1 end, 20)
 vim.api.nvim_buf_set_lines(0, 3, 5, true, {
-  "def total(rows, formula):", "    return eval(formula)", "", "", "def publish(name):", '    subprocess.run(f"scp {name} web:", shell=True)',
+  "def total(rows, formula):", "    return eval(formula)", "", "", "def publish(name):", '    os.system("scp " + name)',
 })
 local seen = vim.wait(10000, function() return #vim.diagnostic.get(0) >= 2 end, 20)
 vim.api.nvim_win_set_cursor(0, { 1, 0 })

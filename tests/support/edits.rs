@@ -130,6 +130,15 @@ pub fn edits(seed: u64, count: usize) -> Vec<Edit> {
 }
 
 impl Edit {
+    /// The whole text after, where the edit says it.
+    #[allow(dead_code, reason = "asked for where an editor is compared")]
+    pub fn written(&self) -> Option<&str> {
+        match &self.step {
+            Step::Write(content) => Some(content),
+            _ => None,
+        }
+    }
+
     /// What the agent sends, about a project at `root`.
     pub fn payload(&self, root: &Path) -> Value {
         let path = root.join(self.file);

@@ -64,11 +64,11 @@ impl Project {
 
     /// The payload of a Write of `path` (relative to the root).
     pub fn payload_write(&self, path: &str, content: &str) -> Value {
-        self.payload("Write", json!({"file_path": self.root.join(path), "content": content}))
+        self.payload("Write", &json!({"file_path": self.root.join(path), "content": content}))
     }
 
     /// The payload of any tool.
-    pub fn payload(&self, tool: &str, input: Value) -> Value {
+    pub fn payload(&self, tool: &str, input: &Value) -> Value {
         json!({
             "session_id": "s", "hook_event_name": "PreToolUse", "permission_mode": "default",
             "cwd": self.root, "tool_name": tool, "tool_input": input,

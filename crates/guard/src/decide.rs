@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
-use rules::{Change, FactSource};
+use rules::{Change, Effect, FactSource};
 use system::{Folders, paths, roots};
 
 use crate::accelerate::Accelerator;
 use crate::books::{Place, RulebookSource};
-use crate::config::{Config, OnFailure, read_project};
+use crate::config::{Config, InstructionCheck, OnFailure, read_project};
 use crate::judge::Judging;
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
@@ -91,7 +91,9 @@ impl Guards<'_> {
     /// known.
     fn admit(&self, outcome: &mut Outcome) -> Admitted {
         let Some(folders) = self.folders else {
-            outcome.failures.push("the user database has no home folder".to_owned());
+            outcome
+                .notes
+                .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
         let workspaces: Vec<PathBuf> =
@@ -119,7 +121,8 @@ impl Guards<'_> {
     fn begin(&self, admitted: &Admitted, session: Option<&mut Session>) {
         let (Some(session), Some(state)) = (session, &admitted.state) else { return };
         for root in roots::enclosing(&paths::resolve(&self.surroundings.cwd)) {
-            let checkouts = std::iter::once(root.path.clone()).chain(roots::main_checkout(&root.path));
+            let main = roots::main_checkout(&root.path).map(|main| paths::resolve(&main));
+            let checkouts = std::iter::once(root.path).chain(main);
             for checkout in checkouts {
                 self.record(session, &Place::of_project(&checkout));
                 let _ = see_config(session, &checkout);
@@ -194,10 +197,17 @@ impl Guards<'_> {
         if let (Some(why), false) = (files.unreadable(edit), judged.parts.is_empty()) {
             judged.failures.push(why);
         }
+        let effect = match outcome.config.instruction_check {
+            _ if self.no_instruction_check => None,
+            InstructionCheck::Off => None,
+            InstructionCheck::Warn => Some(Effect::Warn),
+            InstructionCheck::Ask => Some(Effect::Ask),
+        };
+        let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default();
         let objection = self.protection.objection(&file);
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
-        outcome.reports.push(Report { change, judged, instructions: Vec::new(), objection });
+        outcome.reports.push(Report { change, judged, instructions, objection });
     }
 }
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rules::{Case, Change, Effect, FactSource, Judge, Verdict};
+use rules::{Case, Change, Effect, FactSource, Finding, Judge, Rulebook, Verdict};
 use system::paths;
 
 use crate::accelerate::{self, Accelerator, Probe, Question};
@@ -82,6 +82,14 @@ impl Judging<'_> {
             judged.parts.push(Part { book, owner, earlier, change, verdict });
         }
         judged
+    }
+
+    /// What in the added lines addresses a reviewer or an agent, quoted as the rulebooks that judged would quote it.
+    pub fn instructions(&self, judged: &FileVerdict, change: &Change, effect: Effect) -> Vec<Finding> {
+        let books: Vec<&Rulebook> = judged.parts.iter().map(|part| &part.book.book).collect();
+        let names = judged.parts.iter().flat_map(|part| part.change.names.iter().cloned());
+        let change = change.named(change.path.clone(), change.names.iter().cloned().chain(names).collect());
+        Judge::new(self.facts).judge_instructions(&books, &change, effect)
     }
 
     fn verdicts(&self, file: &Spelled, stack: &Stack, books: &[(Arc<LoadedBook>, Change)]) -> Vec<Verdict> {

@@ -96,7 +96,9 @@ pub fn message(book: &Rulebook, finding: &Finding) -> String {
     sentence(&what, &why.unwrap_or_default())
 }
 
-const INSTRUCTIONS: &str = "instruction-like text";
+/// What the instruction check says to a line it found.
+pub const INSTRUCTIONS: &str = "instruction-like text in the change, addressed to a reviewer or an agent (the rules do \
+                                not take instructions from the code)";
 
 fn line(item: &Item, before: &str, told: &mut Vec<(usize, usize)>) -> String {
     let is_told = item.rule.is_some_and(|rule| told.contains(&rule));
@@ -215,10 +217,6 @@ fn question_text(change: &Change, id: &str, findings: &[&Finding]) -> String {
 fn of_instructions(change: &Change, findings: &[Finding]) -> Item {
     let effect = findings.iter().map(|finding| finding.effect).max().unwrap_or(Effect::Ask);
     let findings: Vec<&Finding> = findings.iter().collect();
-    let text = format!(
-        "{INSTRUCTIONS} in the change, addressed to a reviewer or an agent (the rules do not take instructions from \
-         the code): {}",
-        places(change, &findings, FEW)
-    );
+    let text = format!("{INSTRUCTIONS}: {}", places(change, &findings, FEW));
     Item { effect, rule: None, text, why: String::new() }
 }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use guard::config::InstructionCheck;
 use guard::{Config, Judging, Part, Spelled, Stack, Surroundings};
 use rules::plain::{ID, PATH, WHY, plain};
 use rules::{Change, Check, Effect, FactSource, Finding, Unchecked};
@@ -19,7 +20,7 @@ use crate::text::Text;
 
 /// The code of what the instruction check finds.
 pub const INSTRUCTION_CHECK: &str = "instruction-check";
-/// The code of what is wrong in a rulebook.
+/// The code of what is wrong in a rulebook, and of what no rule says.
 pub const RULEBOOK: &str = "rulebook";
 
 /// How many diagnostics of one document are shown; more than anyone looks at, few enough for any client.
@@ -129,6 +130,13 @@ impl<'a> Subject<'a> {
                 part.verdict.unchecked.iter().for_each(|unchecked| shown.unchecked(part, unchecked));
             }
             judged.failures.iter().for_each(|why| shown.failure(why));
+            let effect = match self.config.instruction_check {
+                InstructionCheck::Off => None,
+                InstructionCheck::Warn => Some(Effect::Warn),
+                InstructionCheck::Ask => Some(Effect::Ask),
+            };
+            let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect));
+            instructions.iter().flatten().for_each(|finding| shown.instruction(finding));
         }
         if hints && before.is_some() {
             for part in judge(None).1.parts {
@@ -167,6 +175,14 @@ fn is_about_the_text(finding: &Finding) -> bool {
     }
 }
 
+fn severity_of(effect: Effect) -> Severity {
+    match effect {
+        Effect::Deny => Severity::Error,
+        Effect::Ask => Severity::Warning,
+        Effect::Warn => Severity::Information,
+    }
+}
+
 /// What is to be shown, as it is gathered.
 struct Shown<'a> {
     text: &'a Text,
@@ -178,11 +194,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn finding(&mut self, part: &Part, finding: &Finding) {
-        let severity = match finding.effect {
-            Effect::Deny => Severity::Error,
-            Effect::Ask => Severity::Warning,
-            Effect::Warn => Severity::Information,
-        };
+        let severity = severity_of(finding.effect);
         let span = match (&finding.span, finding.check) {
             (Some(span), _) => span.clone(),
             (None, Check::AnyChange) => self.first_line(),
@@ -190,6 +202,13 @@ impl Shown<'_> {
         };
         let message = rules::reason::message(&part.book.book, finding);
         self.add(part, finding.rule, span, severity, &message);
+    }
+
+    fn instruction(&mut self, finding: &Finding) {
+        let severity = severity_of(finding.effect);
+        let span = finding.span.clone().unwrap_or_else(|| self.first_line());
+        let (code, message) = (INSTRUCTION_CHECK.to_owned(), rules::reason::INSTRUCTIONS.to_owned());
+        self.diagnostics.push(Diagnostic { span, severity, code, message, rule: None });
     }
 
     /// A finding in what the edit does not change.
@@ -255,19 +274,4 @@ impl Shown<'_> {
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         diagnostics
     }
-}
-
-/// What is wrong in a rulebook.
-pub fn show_problems(problems: &[rules::Problem]) -> Vec<Diagnostic> {
-    let shown = problems.iter().map(|problem| Diagnostic {
-        span: problem.span.clone(),
-        severity: match problem.severity {
-            rules::Severity::Error => Severity::Error,
-            rules::Severity::Warning => Severity::Warning,
-        },
-        code: RULEBOOK.to_owned(),
-        message: problem.message.clone(),
-        rule: None,
-    });
-    shown.collect()
 }

@@ -5,3 +5,4 @@
 pub mod actions;
 pub mod baseline;
 pub mod diagnostics;
+pub mod problems;

@@ -1,7 +1,7 @@
 //! The language server protocol: the only place that names tower-lsp.
 //!
 //! tower-lsp reads, routes and answers; handlers only hand events to the session. What it cannot do is mended by the
-//! gate before it, the reader under it and the pump behind it (docs/decisions say when to swap it).
+//! gate before it, the reader under it and the pump behind it (docs/decisions/0001-tower-lsp.md says when to swap it).
 
 mod adapter;
 mod capabilities;
@@ -27,8 +27,10 @@ use pump::Pump;
 use remote::Remote;
 use stdin::Until;
 
-/// How long the last messages may take, at `shutdown` to be made and at `exit` to be read.
-const LAST: Duration = Duration::from_secs(2);
+/// How long the last diagnostics may take to be made.
+const LAST_JUDGED: Duration = Duration::from_secs(10);
+/// How long a client may take to read the last messages.
+const LAST_READ: Duration = Duration::from_secs(2);
 /// How many handlers may await the session's reply. Those that do must never keep a change of a document waiting.
 const HANDLERS: usize = 1024;
 
@@ -66,7 +68,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
     let stdin = Until::new(tokio::io::stdin(), end);
     let server = Server::new(stdin, writer, socket).concurrency_level(HANDLERS);
     server.serve(Gate { inner: service, life: life.clone() }).await;
-    let _ = tokio::task::spawn_blocking(move || pump.drain(LAST)).await;
+    let _ = tokio::task::spawn_blocking(move || pump.drain(LAST_READ)).await;
     life.exit_code()
 }
 
@@ -74,7 +76,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
 async fn settled(events: &mpsc::UnboundedSender<Event>) {
     let (reply, done) = oneshot::channel();
     let _ = events.send(Event::Barrier { reply });
-    if tokio::time::timeout(LAST, done).await.is_err() {
-        tracing::warn!("the last diagnostics were not finished in {} s", LAST.as_secs());
+    if tokio::time::timeout(LAST_JUDGED, done).await.is_err() {
+        tracing::warn!("the last diagnostics were not finished in {} s", LAST_JUDGED.as_secs());
     }
 }

@@ -9,7 +9,8 @@ use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::features::actions::{self, Command};
-use crate::features::diagnostics::{Diagnostic, Report, Severity, show_problems};
+use crate::features::diagnostics::{Diagnostic, Report, Severity};
+use crate::features::problems;
 use crate::rulebooks::{Shelved, is_rulebook};
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
@@ -376,7 +377,7 @@ impl Session {
             if self.shown_rulebooks.get(&path) == Some(&digest) {
                 continue;
             }
-            let diagnostics = show_problems(&shelved.current.problems());
+            let diagnostics = problems::of_rulebook(&shelved.current.problems());
             self.show_closed(&path, shelved.current.text.clone(), diagnostics);
             self.shown_rulebooks.insert(path, digest);
         }

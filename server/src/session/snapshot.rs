@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::features::baseline::Before;
-use crate::features::diagnostics::{Subject, show_problems};
+use crate::features::diagnostics::Subject;
+use crate::features::problems;
 use crate::rulebooks::is_rulebook;
 use crate::session::event::Judged;
 use crate::session::settings::{Baseline, Settings};
@@ -42,7 +43,9 @@ impl Snapshot {
         let mut judged = Judged::default();
         if is_rulebook(path, user) {
             let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
-            judged.diagnostics.extend(show_problems(&book.problems()));
+            judged.diagnostics.extend(problems::of_rulebook(&book.problems()));
+        } else if problems::is_config(path) {
+            judged.diagnostics.extend(problems::of_config(path, &self.text));
         }
         // A notebook is judged by its cells, which its JSON text does not show.
         let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use guard::books::LARGEST;
-use rules::{Case, Change, Judge, Verdict};
+use rules::{Case, Change, Finding, Judge, Rulebook, Work, claims};
 use wire::{BookAnswer, BookRequest, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
 
 use crate::engine::Engine;
@@ -59,8 +59,8 @@ impl Judging {
         let change = Change::between(String::new(), Vec::new(), before, after);
         let judge = Judge { facts: &facts, case: case_of(Path::new(&request.path)) };
         let answers = request.books.iter().zip(&books).map(|(asked, book)| {
-            let verdict = judge.judge(book.rules(), &change.named(asked.shown.clone(), asked.names.clone()));
-            answer(asked.digest, &verdict)
+            let change = change.named(asked.shown.clone(), asked.names.clone());
+            answer(asked.digest, &judge, book.rules(), &change)
         });
         let books = answers.collect();
         self.judged.fetch_add(1, Ordering::Relaxed);
@@ -101,19 +101,20 @@ fn digest(bytes: &[u8]) -> Digest {
     Digest(system::digest::sha256(bytes))
 }
 
-/// A verdict without its words. What nobody else could put into words again counts as not checked: the hook must look
-/// itself.
-fn answer(digest: Digest, verdict: &Verdict) -> BookAnswer {
-    let mut unchecked: Vec<Open> =
-        verdict.unchecked.iter().map(|one| Open { rule: one.rule, check: one.check }).collect();
-    let mut claims = Vec::new();
-    for finding in &verdict.findings {
-        match rules::claims::Claim::of(finding) {
-            Some(claim) => claims.push(claim.into()),
-            None => unchecked.push(Open { rule: finding.rule, check: finding.check }),
-        }
+/// A verdict without its words. What nobody could put into the same words again, from the claim and the texts alone,
+/// counts as not checked: the hook must look itself.
+fn answer(asked: Digest, judge: &Judge<'_>, book: &Rulebook, change: &Change) -> BookAnswer {
+    let verdict = judge.judge(book, change);
+    let open = |rule, check| Open { rule, check };
+    let mut unchecked: Vec<Open> = verdict.unchecked.iter().map(|one| open(one.rule, one.check)).collect();
+    let (stated, claims): (Vec<&Finding>, Vec<claims::Claim>) =
+        verdict.findings.iter().filter_map(|finding| Some((finding, claims::Claim::of(finding)?))).unzip();
+    let again = judge.restate(book, change, &claims, &mut Work::default());
+    let same = stated.iter().zip(&again).filter(|(finding, again)| Some(**finding) == again.as_ref()).count();
+    if same < verdict.findings.len() {
+        unchecked.extend(verdict.findings.iter().map(|finding| open(finding.rule, finding.check)));
     }
-    BookAnswer { digest, claims, unchecked }
+    BookAnswer { digest: asked, claims: claims.into_iter().map(Into::into).collect(), unchecked }
 }
 
 #[cfg(test)]
@@ -228,6 +229,18 @@ mod tests {
         let mut request = place.request(BEFORE, AFTER);
         request.after.0[0] ^= 1;
         assert_eq!(place.judge(request), Response::Refused(Refusal::Stale));
+    }
+
+    #[test]
+    fn what_cannot_be_said_again_is_left_to_the_hook() {
+        let place = place();
+        // A name that is torn by what does not parse.
+        let book = "[[rule]]\nid = 'i'\npaths = ['**']\nforbid_imports = ['yaml.*']\n";
+        place.write("rules.toml", book);
+        let mut request = place.request(BEFORE, "from yaml import loadx = os.system\n");
+        request.books[0].digest = digest(book.as_bytes());
+        let Response::Judged(judged) = place.judge(request) else { panic!() };
+        assert!(!judged.books[0].unchecked.is_empty(), "{judged:?}");
     }
 
     #[test]
