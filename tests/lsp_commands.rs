@@ -1,4 +1,5 @@
 //! Code actions and commands: go to the rule, explain, reload, status.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/lsp.rs"]
 mod lsp;

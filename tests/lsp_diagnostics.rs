@@ -1,4 +1,5 @@
 //! What the editor is shown for a buffer's current edit: which lines, how severe, in which words, against which baseline.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/lsp.rs"]
 mod lsp;
@@ -260,6 +261,7 @@ fn who_pulls_is_not_published_to_and_the_other_way_round() {
     let uri = project.uri("a.py");
     let mut pulling = project.parameters();
     pulling["capabilities"]["textDocument"]["diagnostic"] = json!({"dynamicRegistration": false});
+    pulling["capabilities"]["workspace"] = json!({"diagnostics": {"refreshSupport": true}});
     let mut client = Client::start(&pulling);
     assert_eq!(client.initialized["capabilities"]["diagnosticProvider"]["identifier"], "ruleline");
     client.open(&uri, 1, "a = eval(1)\n");
@@ -274,10 +276,15 @@ fn who_pulls_is_not_published_to_and_the_other_way_round() {
     assert_eq!(client.pull(&uri, None)["items"], json!([]));
     assert_eq!(client.published(), Vec::<Value>::new());
 
-    let mut client = Client::start(&project.parameters());
-    assert!(client.initialized["capabilities"].get("diagnosticProvider").is_none());
-    client.open(&uri, 1, "a = eval(1)\n");
-    assert_eq!(client.diagnostics(&uri, 1).len(), 1);
+    // A client that cannot be told to pull again is published to as well, and not invited to pull.
+    let mut stale = project.parameters();
+    stale["capabilities"]["textDocument"]["diagnostic"] = json!({});
+    for parameters in [project.parameters(), stale] {
+        let mut client = Client::start(&parameters);
+        assert!(client.initialized["capabilities"].get("diagnosticProvider").is_none());
+        client.open(&uri, 1, "a = eval(1)\n");
+        assert_eq!(client.diagnostics(&uri, 1).len(), 1);
+    }
 }
 
 #[test]

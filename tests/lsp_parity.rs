@@ -2,6 +2,7 @@
 //!
 //! Generated edits; the editor's buffer is the text that the agent would write, measured against the same file on disk.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/edits.rs"]
 mod edits;

@@ -1,4 +1,5 @@
 //! Rulebooks in the editor: live problems, reloads, the last good one, several roots.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/lsp.rs"]
 mod lsp;
@@ -141,6 +142,28 @@ fn the_text_of_an_open_rulebook_is_checked_while_it_is_typed() {
 }
 
 #[test]
+fn a_workspace_reached_over_a_link_is_one_workspace() {
+    let project = Project::new("[[rule\n");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().canonicalize().unwrap().join("link");
+    std::os::unix::fs::symlink(project.root(), &link).unwrap();
+    let mut parameters = project.parameters();
+    parameters["rootUri"] = json!(lsp::uri(&link));
+    let mut client = Client::start(&parameters);
+    wait_for_codes(&mut client, &project.uri(RULEBOOK), &["rulebook"]);
+    let over_link = lsp::uri(&link.join(RULEBOOK));
+    client.seen.clear();
+    client.open(&over_link, 1, &forbidding("eval"));
+    assert!(client.diagnostics(&over_link, 1).is_empty());
+    wait_for_codes(&mut client, &project.uri(RULEBOOK), &[]);
+    project.write(RULEBOOK, &forbidding("eval"));
+    let uri = lsp::uri(&link.join("a.py"));
+    client.notify("textDocument/didSave", &json!({"textDocument": {"uri": over_link}}));
+    client.open(&uri, 1, "eval\n");
+    assert_eq!(codes(&client.diagnostics(&uri, 1)), ["no-eval"]);
+}
+
+#[test]
 fn a_json_rulebook_is_read_as_json() {
     let project = Project::new("");
     let mut client = Client::start(&project.parameters());
@@ -193,6 +216,7 @@ fn a_client_that_pulls_is_told_of_a_broken_rulebook_in_words() {
     let project = Project::new("[[rule\n");
     let mut parameters = project.parameters();
     parameters["capabilities"]["textDocument"]["diagnostic"] = json!({});
+    parameters["capabilities"]["workspace"] = json!({"diagnostics": {"refreshSupport": true}});
     let mut client = Client::start(&parameters);
     let said = client.wait_for(|message| message["method"] == "window/showMessage");
     assert!(said["params"]["message"].as_str().unwrap().contains("rules.toml:1"), "{said}");

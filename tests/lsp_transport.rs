@@ -1,4 +1,5 @@
 //! The server as a process under clients that behave badly or fast: order, exit codes, what is held back, what is lost.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/lsp.rs"]
 mod lsp;
@@ -282,6 +283,7 @@ fn pulls_between_changes_are_all_answered_and_the_last_is_right() {
     let project = Project::new(RULES);
     let mut pulling = project.parameters();
     pulling["capabilities"]["textDocument"]["diagnostic"] = json!({});
+    pulling["capabilities"]["workspace"] = json!({"diagnostics": {"refreshSupport": true}});
     let mut client = Client::start(&pulling);
     let uri = project.uri("a.py");
     client.open(&uri, 1, "x = 1\n");

@@ -24,6 +24,8 @@ pub struct Document {
     pub uri: Arc<str>,
     /// The file, for a URI that names one.
     pub path: Option<PathBuf>,
+    /// The same with links resolved: what rulebooks are known by.
+    pub resolved: Option<PathBuf>,
     /// The client's number of the text.
     pub version: i32,
     /// The text.

@@ -88,12 +88,14 @@ impl Session {
     }
 
     fn open(&mut self, key: &str, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
-        if let Some(shown) = path.as_ref().and_then(|path| self.shown_rulebooks.remove(path).map(|_| path.clone())) {
+        let resolved = path.as_deref().map(system::paths::resolve);
+        if let Some((shown, _)) = resolved.as_ref().and_then(|path| self.shown_rulebooks.remove_entry(path)) {
             self.clear(&Target::File(shown), None);
         }
         let document = Document {
             uri,
             path,
+            resolved,
             version,
             text: Text::new(text),
             stamp: 0,
@@ -103,8 +105,8 @@ impl Session {
             waiting: Vec::new(),
         };
         self.schedule.forget(key);
-        if let Some(former) = self.documents.insert(key.to_owned(), document) {
-            tracing::warn!("{} was opened twice", former.uri);
+        if self.documents.insert(key.to_owned(), document).is_some() {
+            tracing::warn!("{key} was opened twice");
         }
         self.watch_roots();
         self.touch(key);
@@ -364,7 +366,7 @@ impl Session {
     /// Shows what is wrong in rulebooks that are not open, once for each content.
     fn show_rulebooks(&mut self) {
         let files = self.engine.rulebooks.files();
-        let is_open = |path: &PathBuf| self.documents.values().any(|document| document.path.as_ref() == Some(path));
+        let is_open = |path: &PathBuf| self.documents.values().any(|document| document.resolved.as_ref() == Some(path));
         let closed: Vec<_> = files.into_iter().filter(|(path, _)| !is_open(path)).collect();
         let gone = |path: &PathBuf| !closed.iter().any(|(known, _)| known == path);
         let gone: Vec<_> = self.shown_rulebooks.keys().filter(|path| gone(path)).cloned().collect();

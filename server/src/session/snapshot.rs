@@ -40,28 +40,28 @@ impl Snapshot {
         let roots = self.workspaces.to_paths();
         let user = self.engine.folders.as_ref();
         let user = user.filter(|folders| folders.admit(&folders.user, &roots).is_ok()).map(|folders| &*folders.user);
-        let mut judged = Judged::default();
+        // Our own files are not judged by what they may just be mending.
         if is_rulebook(path, user) {
             let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
-            judged.diagnostics.extend(problems::of_rulebook(&book.problems()));
-        } else if problems::is_config(path) {
-            judged.diagnostics.extend(problems::of_config(path, &self.text));
+            return Judged { diagnostics: problems::of_rulebook(&book.problems()), before: None };
+        }
+        if problems::is_config(path) {
+            return Judged { diagnostics: problems::of_config(path, &self.text), before: None };
         }
         // A notebook is judged by its cells, which its JSON text does not show.
         let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
-        if self.workspaces.root_of(path).is_some() && !is_notebook {
-            let subject = Subject::new(path, &self.text, user);
-            // The disk may have changed since; reading it again costs less than being told.
-            let known = self.before.clone().filter(|before| before.baseline != Baseline::Disk);
-            let before = known.unwrap_or_else(|| {
-                let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
-                Before::read(path, baseline, self.settings.trusted).into()
-            });
-            let facts = self.engine.facts.near(self.last_text.clone());
-            let hints = self.settings.hints;
-            judged.diagnostics.extend(subject.diagnose(&before, &self.engine.rulebooks, &facts, hints));
-            judged.before = Some(before);
+        if is_notebook || self.workspaces.root_of(path).is_none() {
+            return Judged::default();
         }
-        judged
+        let subject = Subject::new(path, &self.text, user);
+        // The disk may have changed since; reading it again costs less than being told.
+        let known = self.before.clone().filter(|before| before.baseline != Baseline::Disk);
+        let before = known.unwrap_or_else(|| {
+            let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
+            Before::read(path, baseline, self.settings.trusted).into()
+        });
+        let facts = self.engine.facts.near(self.last_text.clone());
+        let diagnostics = subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints);
+        Judged { diagnostics, before: Some(before) }
     }
 }
