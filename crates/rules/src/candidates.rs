@@ -87,7 +87,8 @@ impl Words {
             }
         }
         let mut words = Words::default();
-        for word in words_of(text) {
+        // A byte order mark in front of a text is no letter of its first word.
+        for word in words_of(text.strip_prefix('\u{feff}').unwrap_or(text)) {
             let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
             if is_candidate && wanted.contains(word) && !words.present.contains(word) {
                 words.is_dynamic |= DYNAMIC.contains(&word);
@@ -129,6 +130,7 @@ mod tests {
     fn words_are_whole() {
         for (text, expected) in [
             ("eval(x)", true),
+            ("\u{feff}eval(x)", true),
             ("evaluate(x)", false),
             ("_eval eval_", false),
             ("medieval, eval", true),
