@@ -12,7 +12,7 @@ fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().map(str::trim).enumerate() {
         match &mut open {
             Some(block) if line == "```" => {
                 found.push((block.0, std::mem::take(&mut block.1)));

@@ -149,6 +149,22 @@ fn s16_the_configured_answer_is_given() {
 }
 
 #[test]
+fn s04_problems_are_noted_neither_in_the_project_nor_over_a_link() {
+    let project = Project::new();
+    let inside = project.root.join("state");
+    let said = project.run(&["hook", "--agent", "claude", "--state-dir", inside.to_str().unwrap()], &[], b"");
+    assert_eq!(said.decision(), "ask");
+    assert!(!inside.exists());
+    let state = project.state();
+    std::fs::create_dir(&state).unwrap();
+    let target = project.outside.join("target");
+    std::fs::write(&target, "").unwrap();
+    std::os::unix::fs::symlink(&target, state.join("problems.log")).unwrap();
+    assert_eq!(project.hook(&CLAUDE, "").decision(), "ask");
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "");
+}
+
+#[test]
 fn s17_events_without_a_decision_get_their_neutral_answer() {
     let project = Project::new();
     for event in ["PostToolUse", "SessionStart", "Stop", "UserPromptSubmit", "SessionEnd"] {

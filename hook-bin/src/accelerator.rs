@@ -11,6 +11,8 @@ use rules::claims::Claim;
 use rules::{Change, Counting};
 use wire::{BookRequest, Client, Digest, JudgeRequest, Judged, Splice};
 
+/// The most claims that are worth proving: each costs a look at the text, and a refusal names a few lines.
+const MOST_CLAIMS: usize = 256;
 /// The longest dotted name that is worth saying, in bytes.
 const LONGEST_NAME: usize = 512;
 
@@ -60,9 +62,12 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     })
 }
 
-/// The claims of an answer; none where something could not be checked, for then the reason is ours to find, and none
-/// where a name is no name: it would stand in our words.
+/// The claims of an answer; none where something could not be checked, for then the reason is ours to find, none
+/// where a name is no name (it would stand in our words), and none where proving would cost more than judging.
 fn claims(judged: Judged) -> Option<Vec<Vec<Claim>>> {
+    if judged.books.iter().map(|book| book.claims.len()).sum::<usize>() > MOST_CLAIMS {
+        return None;
+    }
     let is_name = |claim: &wire::Claim| {
         claim.name.len() <= LONGEST_NAME && claim.name.chars().all(|it| it.is_alphanumeric() || "_.?*".contains(it))
     };
@@ -153,5 +158,6 @@ mod tests {
         }
         assert_eq!(claims(judged(vec![claim(&"a".repeat(LONGEST_NAME + 1))], vec![])), None);
         assert_eq!(claims(judged(vec![claim("os.system")], vec![open])), None);
+        assert_eq!(claims(judged(vec![claim("os.system"); MOST_CLAIMS + 1], vec![])), None);
     }
 }

@@ -122,6 +122,7 @@ async fn with_editor(engine: Engine) -> u8 {
 #[cfg(unix)]
 async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) -> u8 {
     let Some(runtime) = engine.folders.as_ref().map(|folders| folders.runtime.clone()) else {
+        eprintln!("ruleline-server: no socket: this user's folders are not known");
         return 1;
     };
     if roots.is_empty() {
@@ -133,7 +134,8 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
         served = socket::background::serve(&runtime, &roots, judging, idle) => match served {
             Ok(()) => 0,
             Err(error) => {
-                tracing::error!("{error}");
+                // Somebody waits in a terminal: said at once, not through the log's thread.
+                eprintln!("ruleline-server: {error}");
                 1
             }
         },
@@ -144,7 +146,7 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
 /// Hooks have no socket here.
 #[cfg(not(unix))]
 async fn in_background(_: Engine, _: Vec<PathBuf>, _: Duration) -> u8 {
-    tracing::error!("there is no socket on this platform; hooks work alone");
+    eprintln!("ruleline-server: there is no socket on this platform; hooks work alone");
     1
 }
 

@@ -60,3 +60,94 @@ impl FactSource for Probe {
         Err("only looking whether facts are needed".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::fs;
+
+    use rules::{Check, ParseNow};
+
+    use super::*;
+    use crate::books::FromDisk;
+    use crate::judge::{FileVerdict, Judging};
+    use crate::stack::{Spelled, Surroundings};
+
+    const RULES: &str = "[[rule]]\nid = \"sys\"\npaths = [\"**\"]\nforbid_calls = [\"os.system\"]\n\
+                         [[rule]]\nid = \"todo\"\npaths = [\"**\"]\nforbid = [\"TODO\"]\non_fail = \"ask\"\n";
+
+    /// A server that answers as it is told and counts the questions.
+    struct Told {
+        answer: Option<Vec<Vec<Claim>>>,
+        asked: RefCell<usize>,
+    }
+
+    impl Accelerator for Told {
+        fn claims(&self, _: &Question<'_>) -> Option<Vec<Vec<Claim>>> {
+            *self.asked.borrow_mut() += 1;
+            self.answer.clone()
+        }
+    }
+
+    /// The verdict on a file with this text, and how often the server was asked.
+    fn judge(text: &str, answer: Option<Vec<Vec<Claim>>>) -> (FileVerdict, usize) {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join(".ruleline")).unwrap();
+        fs::write(temp.path().join(".ruleline/rules.toml"), RULES).unwrap();
+        let told = Told { answer, asked: RefCell::new(0) };
+        let surroundings = Surroundings::default();
+        let judging = Judging {
+            books: &FromDisk,
+            facts: &ParseNow,
+            accelerator: Some(&told),
+            surroundings: &surroundings,
+            user: None,
+        };
+        let file = Spelled::new(temp.path().join("a.py"));
+        let stack = judging.stack(&file);
+        let change = Change::created("a.py".into(), vec!["a.py".into()], text.into());
+        let judged = judging.judge(&file, &stack, &change, None);
+        let asked = *told.asked.borrow();
+        (judged, asked)
+    }
+
+    fn claim(line: u32, span: std::ops::Range<usize>) -> Claim {
+        let name = "os.system".to_owned();
+        Claim { rule: 0, check: Check::ForbidCalls, item: 0, line, span: Some(span), name, passed: false }
+    }
+
+    #[test]
+    fn s07_a_server_is_asked_only_where_a_parse_is_left_to_save() {
+        for (text, times) in [("x = 1\n", 0), ("# TODO\n", 0), ("import os\nos.system('x')\n", 1)] {
+            assert_eq!(judge(text, None).1, times, "{text}");
+        }
+    }
+
+    #[test]
+    fn s07_a_server_can_never_loosen() {
+        let text = "import os\nos.system('x')\n";
+        let alone = judge(text, None).0;
+        assert_eq!(alone.effect(), Some(Effect::Deny));
+        for (name, answer) in [
+            ("no finding", vec![vec![]]),
+            ("no rulebook", vec![]),
+            ("a rulebook too many", vec![vec![claim(2, 10..19)], vec![]]),
+            ("a line that was not added", vec![vec![claim(7, 10..19)]]),
+            ("bytes that are not there", vec![vec![claim(2, 10..1000)]]),
+            ("no rule", vec![vec![Claim { rule: 9, ..claim(2, 10..19) }]]),
+            ("one true and one false", vec![vec![claim(2, 10..19), claim(2, 10..1000)]]),
+        ] {
+            let judged = judge(text, Some(answer)).0;
+            assert_eq!(judged.parts[0].verdict, alone.parts[0].verdict, "{name}");
+        }
+    }
+
+    #[test]
+    fn s07_a_true_claim_is_said_in_our_own_words() {
+        let text = "import os\nos.system('x')\n";
+        let alone = judge(text, None).0;
+        let claims = alone.parts[0].verdict.findings.iter().filter_map(Claim::of).collect();
+        let saved = judge(text, Some(vec![claims])).0;
+        assert_eq!(saved.parts[0].verdict, alone.parts[0].verdict);
+    }
+}

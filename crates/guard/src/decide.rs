@@ -91,7 +91,9 @@ impl Guards<'_> {
     /// known.
     fn admit(&self, outcome: &mut Outcome) -> Admitted {
         let Some(folders) = self.folders else {
-            outcome.failures.push("the user database has no home folder".to_owned());
+            outcome
+                .notes
+                .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
         let workspaces: Vec<PathBuf> =
@@ -119,7 +121,8 @@ impl Guards<'_> {
     fn begin(&self, admitted: &Admitted, session: Option<&mut Session>) {
         let (Some(session), Some(state)) = (session, &admitted.state) else { return };
         for root in roots::enclosing(&paths::resolve(&self.surroundings.cwd)) {
-            let checkouts = std::iter::once(root.path.clone()).chain(roots::main_checkout(&root.path));
+            let main = roots::main_checkout(&root.path).map(|main| paths::resolve(&main));
+            let checkouts = std::iter::once(root.path).chain(main);
             for checkout in checkouts {
                 self.record(session, &Place::of_project(&checkout));
                 let _ = see_config(session, &checkout);

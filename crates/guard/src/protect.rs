@@ -123,7 +123,9 @@ impl Protection {
         if self.folders.iter().flat_map(Folders::all).any(own) {
             return Some("in a folder of Ruleline");
         }
-        self.program.as_deref().is_some_and(own).then_some("in the folder of the running Ruleline")
+        let beside =
+            |folder: &Path| path.parent().is_some_and(|parent| parent == folder || parent == paths::resolve(folder));
+        self.program.as_deref().is_some_and(beside).then_some("in the folder of the running Ruleline")
     }
 }
 
@@ -210,6 +212,7 @@ mod tests {
             "/p/x.ruleline",
             "/p/hooks/pre-commit",
             "/p/config",
+            "/opt/ruleline/bin/project/a.py",
         ] {
             assert_eq!(protection.objection(&spelled(path)), None, "{path}");
         }

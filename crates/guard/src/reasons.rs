@@ -3,6 +3,8 @@
 //! `rules` makes the sentences of findings; here stand self-protection and what could not be judged beside them, and
 //! what two versions of one rulebook both say is said once.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use rules::{Change, Effect, Finding, Rulebook, Verdict};
 use system::paths;
 
 use crate::judge::{FileVerdict, Part};
+use crate::stack::Owner;
 
 /// Everything found about one file.
 #[derive(Debug)]
@@ -43,8 +46,9 @@ impl Report {
     pub fn say(&self) -> Said {
         let verdicts = self.distinct();
         let origins: Vec<String> = self.judged.parts.iter().map(origin).collect();
-        let judged: Vec<Judged<'_>> = (self.judged.parts.iter().zip(&origins).zip(&verdicts))
-            .map(|((part, origin), verdict)| Judged { book: &part.book.book, origin, verdict })
+        let books: Vec<Cow<'_, Rulebook>> = self.judged.parts.iter().map(quotable).collect();
+        let judged: Vec<Judged<'_>> = (books.iter().zip(&origins).zip(&verdicts))
+            .map(|((book, origin), verdict)| Judged { book, origin, verdict })
             .collect();
         let found = reason(&self.change, &judged, &self.instructions);
         let (effect, mut text, warnings) = match found {
@@ -99,6 +103,26 @@ impl Report {
         };
         parts.iter().enumerate().map(|(index, part)| kept(index, part)).collect()
     }
+}
+
+/// The rulebook as it may be quoted to an agent: a project's reasons that read like instructions are left out, and the
+/// rule's id speaks alone (S19).
+fn quotable(part: &Part) -> Cow<'_, Rulebook> {
+    let mut book = Cow::Borrowed(&part.book.book);
+    if part.owner != Owner::Project {
+        return book;
+    }
+    let spoken: BTreeSet<usize> = part.verdict.findings.iter().filter_map(|finding| finding.rule).collect();
+    for rule in spoken {
+        let instructs = |why: &str| {
+            let text = Change::created("why".to_owned(), vec!["why".to_owned()], why.into());
+            !rules::instructions::scan(&text).is_empty()
+        };
+        if book.rules.get(rule).is_some_and(|rule| instructs(&rule.why)) {
+            book.to_mut().rules[rule].why.clear();
+        }
+    }
+    book
 }
 
 fn origin(part: &Part) -> String {

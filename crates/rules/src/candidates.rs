@@ -7,11 +7,13 @@ use std::collections::HashSet;
 
 use aho_corasick::AhoCorasick;
 
-use crate::names::NameGlob;
+use crate::names::{NameGlob, is_name_character};
 use crate::pattern::Pattern;
 
 /// From this much text on, patterns are looked for all at once: building what does that costs more than it saves before.
 const AT_ONCE: usize = 64 << 10;
+/// So many matches of needles are looked at.
+const MOST_MATCHES: usize = 50_000;
 
 /// Words by which a name is looked up at run time, so that it need not stand in the text as it is.
 const DYNAMIC: [&str; 11] = [
@@ -51,10 +53,17 @@ pub(crate) fn patterns(text: &str, patterns: &[&Pattern]) -> Option<HashSet<usiz
     }
     let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&needles).ok()?;
     let most = present.len() + owners.iter().collect::<HashSet<_>>().len();
+    let mut matches = 0;
     for found in searcher.find_overlapping_iter(text) {
-        if present.insert(owners[found.pattern().as_usize()]) && present.len() == most {
+        matches += 1;
+        if (present.insert(owners[found.pattern().as_usize()]) && present.len() == most) || matches > MOST_MATCHES {
             break;
         }
+    }
+    if matches > MOST_MATCHES {
+        // A short needle is everywhere: the others are quicker to find one by one.
+        let rest = patterns.iter().filter(|pattern| pattern.may_occur(text)).map(|pattern| pattern.span.start);
+        present.extend(rest);
     }
     Some(present)
 }
@@ -78,7 +87,8 @@ impl Words {
             }
         }
         let mut words = Words::default();
-        for word in words_of(text) {
+        // A byte order mark in front of a text is no letter of its first word.
+        for word in words_of(text.strip_prefix('\u{feff}').unwrap_or(text)) {
             let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
             if is_candidate && wanted.contains(word) && !words.present.contains(word) {
                 words.is_dynamic |= DYNAMIC.contains(&word);
@@ -95,17 +105,20 @@ impl Words {
     }
 }
 
-/// The runs of letters, digits and underscores, everything outside of ASCII counted among them.
+/// The runs of letters, digits and underscores.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
     let mut at = 0;
-    std::iter::from_fn(move || {
+    let runs = std::iter::from_fn(move || {
         let start = at + bytes[at..].iter().position(is_part)?;
         let end = bytes[start..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| start + length);
         at = end;
         Some(&text[start..end])
-    })
+    });
+    // Outside of ASCII there are letters, and much that ends a word.
+    let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
+    runs.flat_map(move |run| run.split(is_end).filter(|word| !word.is_empty()))
 }
 
 #[cfg(test)]
@@ -117,6 +130,7 @@ mod tests {
     fn words_are_whole() {
         for (text, expected) in [
             ("eval(x)", true),
+            ("\u{feff}eval(x)", true),
             ("evaluate(x)", false),
             ("_eval eval_", false),
             ("medieval, eval", true),
@@ -124,6 +138,8 @@ mod tests {
             ("", false),
             ("getattr(os, x)", true),
             ("évaleval", false),
+            ("\u{feff}eval(x)", true),
+            ("'—eval—'", true),
         ] {
             let name = NameGlob::new("*.eval").unwrap();
             assert_eq!(Words::of(text, [&name]).may_name([&name]), expected, "{text}");
@@ -142,6 +158,11 @@ mod tests {
         let mut present: Vec<usize> = patterns(&text, &refs).unwrap().into_iter().collect();
         present.sort_unstable();
         assert_eq!(present, [0, 1, 2]);
+        let everywhere = format!("{}TODO", "x-secre".repeat(AT_ONCE));
+        let all: Vec<Pattern> =
+            ["e", "TODO", "y"].iter().zip(0..).map(|(it, at)| Pattern::new(it, at..at, Against::Line)).collect();
+        let found = patterns(&everywhere, &all.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(found, HashSet::from([0, 1]));
         assert_eq!(patterns("short", &refs), None);
     }
 }

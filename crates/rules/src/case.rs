@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use regex::Regex;
-use syntax::{Facts, Language, Span};
+use syntax::{Facts, Language, LineIndex, Span};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use crate::candidates::{self, Words};
@@ -37,6 +37,9 @@ pub(crate) struct Case<'a> {
     /// What the literal pass over many added lines found.
     occurring: OnceCell<Option<HashSet<usize>>>,
     words: Option<Words>,
+    lines: OnceCell<LineIndex>,
+    /// The line last quoted, and what of it is masked.
+    quoted: Option<(Span, Vec<Span>)>,
 }
 
 impl<'a> Case<'a> {
@@ -52,6 +55,8 @@ impl<'a> Case<'a> {
             before: None,
             occurring: OnceCell::new(),
             words: None,
+            lines: OnceCell::new(),
+            quoted: None,
         }
     }
 
@@ -138,22 +143,37 @@ impl<'a> Case<'a> {
         pattern.regex(self.work).map_err(str::to_owned)
     }
 
+    /// As [`Change::number_at`], for many places of one text.
+    pub fn number_at(&self, offset: usize) -> u32 {
+        if !self.change.result_known() {
+            return self.change.number_at(offset);
+        }
+        self.lines.get_or_init(|| LineIndex::new(&self.change.text)).line_of(offset) as u32 + 1
+    }
+
     /// The line that `span` starts on, as it may be shown.
     pub fn quote(&mut self, span: &Span) -> String {
         let line = self.change.line_at(span.start);
         let text = &self.change.text[line.clone()];
+        if self.quoted.as_ref().is_none_or(|(quoted, _)| *quoted != line) {
+            self.quoted = Some((line.clone(), self.masked(text)));
+        }
+        let masked = self.quoted.as_ref().map_or(&[][..], |(_, masked)| masked);
+        let hit = span.start - line.start..span.end.min(line.end).saturating_sub(line.start);
+        excerpt(text, &hit, masked)
+    }
+
+    /// What of a line is never shown: all of it where a pattern that says so cannot be used.
+    fn masked(&mut self, text: &str) -> Vec<Span> {
         let mut masked = Vec::new();
         let redacting = self.rules.iter().filter(|rule| rule.redact);
-        for pattern in redacting.flat_map(|rule| &rule.checks.forbid) {
-            if pattern.may_occur(text) {
-                match pattern.regex(self.work) {
-                    Ok(regex) => masked.extend(regex.find_iter(text).map(|found| found.range())),
-                    Err(_) => return "…".into(),
-                }
+        for pattern in redacting.flat_map(|rule| &rule.checks.forbid).filter(|pattern| pattern.may_occur(text)) {
+            match pattern.regex(self.work) {
+                Ok(regex) => masked.extend(regex.find_iter(text).map(|found| found.range())),
+                Err(_) => masked.push(0..text.len()),
             }
         }
-        let hit = span.start - line.start..span.end.min(line.end).saturating_sub(line.start);
-        excerpt(text, &hit, &joined(masked))
+        joined(masked)
     }
 }
 

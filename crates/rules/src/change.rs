@@ -113,7 +113,8 @@ impl Change {
         let before = before.map(notebook::join);
         // Prose that becomes code is new code: lines are compared together with the kind of their cell.
         let old = before.iter().flat_map(|before| before.lines().map(|(span, is_code)| (&before.text[span], is_code)));
-        let is_new = diff::added_among(old, joined.lines().map(|(span, is_code)| (&joined.text[span], is_code)));
+        let new = joined.lines().map(|(span, is_code)| (&joined.text[span], is_code));
+        let is_new = diff::added_among(&old.collect::<Vec<_>>(), &new.collect::<Vec<_>>());
         let lines = joined.lines().map(|(span, _)| span).enumerate();
         let added = numbered(lines.filter(|(index, _)| is_new[*index]).collect());
         Change {

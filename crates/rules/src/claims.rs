@@ -60,7 +60,7 @@ impl Judge<'_> {
         let mut case = Case::new(change, self.facts, usable, work);
         let mut restated = Vec::with_capacity(claims.len());
         for claim in claims {
-            let usable = !in_doubt && rules.contains(&claim.rule) && book.disabled(claim.rule).is_none();
+            let usable = !in_doubt && rules.binary_search(&claim.rule).is_ok() && book.disabled(claim.rule).is_none();
             let rule = book.rules.get(claim.rule).filter(|_| usable);
             restated.push(rule.and_then(|rule| restate(&mut case, rule, claim)));
         }
@@ -122,8 +122,9 @@ fn restate(case: &mut Case, rule: &Rule, claim: &Claim) -> Option<Finding> {
 fn added<'c>(change: &'c Change, claim: &Claim) -> Option<(Span, &'c str)> {
     let span = claim.span.clone()?;
     let text = change.text.get(span.clone())?;
-    let line = change.added.iter().find(|line| line.span.start <= span.start && span.end <= line.span.end)?;
-    (line.number == claim.line).then_some((span, text))
+    let line = change.added_in(&span).first()?;
+    let is_on_line = line.span.start <= span.start && span.end <= line.span.end && line.number == claim.line;
+    is_on_line.then_some((span, text))
 }
 
 /// The place of a claim about a name, where something that has a name stands there and the name can be meant.
@@ -134,7 +135,7 @@ fn named<'n>(
 ) -> Option<Span> {
     let span = claim.span.clone()?;
     let text = case.change.text.get(span.clone())?;
-    let is_name = text.chars().any(is_name_character) && case.change.number_at(span.start) == claim.line;
+    let is_name = text.chars().any(is_name_character) && case.number_at(span.start) == claim.line;
     (is_name && case.language().is_some() && case.may_name(names)).then_some(span)
 }
 
@@ -151,7 +152,7 @@ fn required_definition(case: &mut Case, report: &mut Report, claim: &Claim) -> O
         return Some(());
     };
     let stands_there = change.text.get(span.clone()) == name.rsplit('.').next();
-    (stands_there && change.number_at(span.start) == claim.line).then_some(())?;
+    (stands_there && case.number_at(span.start) == claim.line).then_some(())?;
     report.stated(Check::RequireDef, claim.item, claim.line, Some(span), format!("{name}() does nothing"));
     Some(())
 }

@@ -22,44 +22,38 @@ const FARTHEST: usize = 256;
 /// part of a line.
 pub fn added(before: &str, after: &str) -> Vec<(usize, Span)> {
     let spans: Vec<Span> = lines(after).map(|line| line.span).collect();
-    let old = lines(before).map(|line| &before[line.span]);
-    let is_new = added_among(old, spans.iter().map(|span| &after[span.clone()]));
+    let old: Vec<&str> = lines(before).map(|line| &before[line.span]).collect();
+    let new: Vec<&str> = spans.iter().map(|span| &after[span.clone()]).collect();
+    let is_new = added_among(&old, &new);
     spans.into_iter().enumerate().filter(|(index, _)| is_new[*index]).collect()
 }
 
 /// For each of `after`, whether it is not in `before` at its place.
-pub fn added_among<T: Eq + Hash>(before: impl Iterator<Item = T>, after: impl Iterator<Item = T>) -> Vec<bool> {
-    let mut numbers: HashMap<T, u32> = HashMap::new();
-    let mut number = |item| {
+pub fn added_among<T: Eq + Hash>(before: &[T], after: &[T]) -> Vec<bool> {
+    let start = before.iter().zip(after).take_while(|(left, right)| left == right).count();
+    let (old, new) = (&before[start..], &after[start..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(left, right)| left == right).count();
+    let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
+    let mut is_new = vec![false; after.len()];
+    is_new[start..start + new.len()].fill(true);
+
+    // Only what stands on both sides can be common: it is what the walk is about, as numbers.
+    let mut numbers: HashMap<&T, u32> = HashMap::new();
+    for item in old {
         let next = numbers.len() as u32;
-        *numbers.entry(item).or_insert(next)
-    };
-    let old: Vec<u32> = before.map(&mut number).collect();
-    let new: Vec<u32> = after.map(&mut number).collect();
-    is_new(&old, &new, numbers.len())
-}
-
-fn is_new(old: &[u32], new: &[u32], kinds: usize) -> Vec<bool> {
-    let mut is_new = vec![true; new.len()];
-    let start = old.iter().zip(new).take_while(|(left, right)| left == right).count();
-    let (old, rest) = (&old[start..], &new[start..]);
-    let end = old.iter().rev().zip(rest.iter().rev()).take_while(|(left, right)| left == right).count();
-    let (old, rest) = (&old[..old.len() - end], &rest[..rest.len() - end]);
-    is_new[..start].fill(false);
-    let until = new.len() - end;
-    is_new[until..].fill(false);
-
-    let (mut in_old, mut in_new) = (vec![false; kinds], vec![false; kinds]);
-    for kind in old {
-        in_old[*kind as usize] = true;
+        numbers.entry(item).or_insert(next);
     }
-    for kind in rest {
-        in_new[*kind as usize] = true;
+    let mut in_new = vec![false; numbers.len()];
+    let (mut right, mut places) = (Vec::new(), Vec::new());
+    for (index, item) in new.iter().enumerate() {
+        if let Some(number) = numbers.get(item) {
+            in_new[*number as usize] = true;
+            right.push(*number);
+            places.push(start + index);
+        }
     }
-    let left: Vec<u32> = old.iter().filter(|kind| in_new[**kind as usize]).copied().collect();
-    let places: Vec<usize> = (0..rest.len()).filter(|index| in_old[rest[*index] as usize]).collect();
-    let right: Vec<u32> = places.iter().map(|index| rest[*index]).collect();
-    keep_common(&left, &right, |index| is_new[start + places[index]] = false);
+    let left: Vec<u32> = old.iter().map(|item| numbers[item]).filter(|number| in_new[*number as usize]).collect();
+    keep_common(&left, &right, |index| is_new[places[index]] = false);
     is_new
 }
 

@@ -117,7 +117,7 @@ impl Glob {
         for (index, token) in self.tokens.iter().enumerate() {
             let at_start = index == 0 || self.tokens[index - 1] == Token::Byte(b'/');
             match token {
-                Token::Byte(byte) if b"[]{}*?\\!,-".contains(byte) => bytes.extend([b'[', *byte, b']']),
+                Token::Byte(byte) if b"[]{}".contains(byte) => bytes.extend([b'[', *byte, b']']),
                 Token::Byte(byte) => bytes.push(*byte),
                 Token::Run => bytes.push(b'*'),
                 Token::Folders if at_start && index + 1 < self.tokens.len() => bytes.extend(b"**/"),

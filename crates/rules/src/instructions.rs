@@ -12,8 +12,6 @@ mod reading;
 use syntax::Span;
 
 use crate::change::Change;
-use crate::excerpt::excerpt;
-use crate::verdict::{Check, Effect, Finding};
 use cues::Cues;
 use reading::{Kind, Reading};
 
@@ -35,51 +33,39 @@ pub struct Hit {
     pub span: Span,
 }
 
-/// The same as findings with one effect, as reasons and diagnostics take them.
-pub fn findings(change: &Change, effect: Effect) -> Vec<Finding> {
-    let finding = |hit: Hit| Finding {
-        rule: None,
-        check: Check::Instructions,
-        item: 0,
-        effect,
-        line: hit.line,
-        text: excerpt(&change.text[hit.span.clone()], &(0..0), &[]),
-        span: Some(hit.span),
-        what: "instruction-like text, addressed to a reviewer or an agent".to_owned(),
-    };
-    scan(change).into_iter().map(finding).collect()
-}
-
 /// The added lines of a change that address a reviewer or an agent, in order.
 pub fn scan(change: &Change) -> Vec<Hit> {
     let text: &str = &change.text;
     let mut reading = None;
     let mut hits = Vec::new();
-    let mut before: Option<(usize, Cues)> = None;
+    let mut former: Option<Line> = None;
+    let mut ahead: Option<Line> = None;
     for added in &change.added {
-        let Some(line) = text.get(added.span.clone()) else { continue };
-        let cues = cues::of_raw(line);
-        let former = before.replace((added.span.end, cues));
-        if cues.is_empty() {
+        if text.get(added.span.clone()).is_none() {
             continue;
         }
-        let reading: &mut Option<Reading> = &mut reading;
-        let mut read = |first: &Span, second: Option<&Span>| {
-            let cues = second.map_or(cues, |_| cues::of_raw(&text[first.clone()]));
-            let both = second.map_or(cues, |second| cues | cues::of_raw(&text[second.clone()]));
-            patterns::any_possible(both) && {
+        let line = ahead.take().filter(|ahead| ahead.span == added.span).unwrap_or_else(|| Line::of(text, &added.span));
+        let mut read = |first: &Line, second: Option<&Line>| {
+            let cues = second.map_or(first.cues, |second| first.cues | second.cues);
+            patterns::any_possible(cues) && {
                 let reading = reading.get_or_insert_with(|| Reading::of(change));
-                objects(reading, text, first, second)
+                objects(reading, text, &first.span, second.map(|second| &second.span))
             }
         };
-        let mut hit = read(&added.span, None);
-        if !hit && let Some(next) = next_line(text, &added.span) {
-            hit = read(&added.span, Some(&next));
+        let before = former.replace(line.clone());
+        if line.cues.is_empty() {
+            continue;
         }
-        if !hit && let Some(previous) = previous_line(text, &added.span) {
+        let mut hit = read(&line, None);
+        if !hit {
+            ahead = next_line(text, &line.span).map(|next| Line::of(text, &next));
+            hit = ahead.as_ref().is_some_and(|next| read(&line, Some(next)));
+        }
+        if !hit && let Some(previous) = previous_line(text, &line.span) {
             // Two added lines with cues have been looked at together with the first of them.
-            let seen = former.is_some_and(|(end, cues)| end == previous.end && !cues.is_empty());
-            hit = !seen && read(&previous, Some(&added.span));
+            let known = before.filter(|before| before.span == previous);
+            let seen = known.as_ref().is_some_and(|known| !known.cues.is_empty());
+            hit = !seen && read(&known.unwrap_or_else(|| Line::of(text, &previous)), Some(&line));
         }
         if hit {
             hits.push(Hit { line: added.number, span: trimmed(text, &added.span) });
@@ -89,6 +75,19 @@ pub fn scan(change: &Change) -> Vec<Hit> {
         }
     }
     hits
+}
+
+/// A line and what it holds.
+#[derive(Clone)]
+struct Line {
+    span: Span,
+    cues: Cues,
+}
+
+impl Line {
+    fn of(text: &str, span: &Span) -> Line {
+        Line { span: span.clone(), cues: cues::of_raw(&text[span.clone()]) }
+    }
 }
 
 /// Whether a line, or a sentence that goes over from it into the second one, objects.

@@ -1,5 +1,7 @@
 //! Globs over dotted names: `*`, `?` and `[...]` as in fnmatch, all of which cross dots.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 /// The longest name glob, in bytes.
@@ -23,14 +25,15 @@ enum Token {
 impl NameGlob {
     /// Reads a glob, or says in one line why the text is none.
     pub fn new(text: &str) -> Result<NameGlob, String> {
-        let text: String = text.trim().nfkc().collect();
+        let text = text.trim();
+        let text: Cow<str> = if text.is_ascii() { text.into() } else { text.nfkc().collect::<String>().into() };
         if text.is_empty() {
             return Err("the name is empty".into());
         }
         if text.len() > LONGEST {
             return Err(format!("the name is longer than {LONGEST} bytes"));
         }
-        let mut tokens = Vec::new();
+        let mut tokens = Vec::with_capacity(text.len());
         let mut rest = text.chars();
         while let Some(next) = rest.next() {
             tokens.push(match next {
@@ -43,7 +46,7 @@ impl NameGlob {
                 _ => return Err(format!("`{next}` has no place in a dotted name")),
             });
         }
-        Ok(NameGlob { text: text.into(), tokens: tokens.into() })
+        Ok(NameGlob { text: text.as_ref().into(), tokens: tokens.into() })
     }
 
     /// Whether the whole of `name` matches. The `?` of a name (a call on something without a name) is matched by `*`

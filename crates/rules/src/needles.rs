@@ -5,9 +5,15 @@
 //! finds. Translating a tree costs several times what reading it costs, and most patterns are never compiled.
 
 use regex_syntax::ast::{
-    Ast, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, FlagsItemKind, GroupKind, LiteralKind, Repetition,
-    RepetitionKind, RepetitionRange,
+    AssertionKind, Ast, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, FlagsItemKind, GroupKind, LiteralKind,
+    Repetition, RepetitionKind, RepetitionRange,
 };
+
+use syntax::Span;
+
+const ANGLES: &str = "`\\<` and `\\>` are the edges of a word here; for the sign itself write it without `\\`";
+const COMBINED: &str = "`&&`, `--` and `~~` combine classes here; for the signs themselves put `\\` before each";
+const NESTED: &str = "`[` inside of a class opens another class here; for the sign itself write `\\[`";
 
 /// More than this many alternatives, and nothing is required.
 const MOST: usize = 64;
@@ -32,15 +38,18 @@ pub(crate) struct Outline {
     pub weight: u64,
     /// Whether the tree may be valid and the pattern still not: it names Unicode properties or bytes.
     pub needs_translation: bool,
+    /// What means something else in Python's own regexes, where rulebooks written for them may mean that.
+    pub unlike_python: Option<(Span, &'static str)>,
 }
 
 impl Outline {
     /// Reads a tree; its depth is bounded by whoever parsed it.
     pub fn of(ast: &Ast) -> Outline {
-        let mut reader = Reader { any_case: false, weight: 0, needs_translation: false };
+        let mut reader = Reader { any_case: false, weight: 0, needs_translation: false, unlike_python: None };
         let required = reader.required(ast);
         let needles = Needles(required.filter(|needles| needles.iter().all(|needle| !needle.bytes.is_empty())));
-        Outline { needles, weight: reader.weight, needs_translation: reader.needs_translation }
+        let Reader { weight, needs_translation, unlike_python, .. } = reader;
+        Outline { needles, weight, needs_translation, unlike_python }
     }
 }
 
@@ -76,6 +85,7 @@ struct Reader {
     any_case: bool,
     weight: u64,
     needs_translation: bool,
+    unlike_python: Option<(Span, &'static str)>,
 }
 
 impl Reader {
@@ -128,8 +138,12 @@ impl Reader {
                     true
                 }
                 Ast::Empty(_) => true,
-                Ast::Assertion(_) => {
+                Ast::Assertion(assertion) => {
                     self.add(16);
+                    if let AssertionKind::WordBoundaryStartAngle | AssertionKind::WordBoundaryEndAngle = assertion.kind
+                    {
+                        self.unlike_python(&assertion.span, ANGLES);
+                    }
                     true
                 }
                 Ast::Literal(literal) => {
@@ -175,6 +189,7 @@ impl Reader {
         let item = match class {
             ClassSet::Item(item) => item,
             ClassSet::BinaryOp(operation) => {
+                self.unlike_python(&operation.span, COMBINED);
                 self.of_class(&operation.lhs);
                 self.of_class(&operation.rhs);
                 return None;
@@ -212,6 +227,7 @@ impl Reader {
                 None
             }
             ClassSetItem::Bracketed(class) => {
+                self.unlike_python(&class.span, NESTED);
                 self.of_class(&class.kind);
                 None
             }
@@ -229,6 +245,10 @@ impl Reader {
         self.any_case = flags.flag_state(Flag::CaseInsensitive).unwrap_or(self.any_case);
         let is_unicode = |item: &regex_syntax::ast::FlagsItem| item.kind == FlagsItemKind::Flag(Flag::Unicode);
         self.needs_translation |= flags.items.iter().any(is_unicode);
+    }
+
+    fn unlike_python(&mut self, span: &regex_syntax::ast::Span, says: &'static str) {
+        self.unlike_python.get_or_insert((span.start.offset..span.end.offset, says));
     }
 
     fn add(&mut self, weight: u64) {

@@ -59,6 +59,11 @@ impl Pattern {
         self.checked().as_ref().err()
     }
 
+    /// What in it means something else in Python's regexes, and where.
+    pub fn unlike_python(&self) -> Option<&(Span, &'static str)> {
+        self.checked().as_ref().ok()?.unlike_python.as_ref()
+    }
+
     /// An estimate of the bytes that compiling it takes.
     pub fn weight(&self) -> u64 {
         self.checked().as_ref().map_or(0, |outline| outline.weight)

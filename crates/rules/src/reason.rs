@@ -209,11 +209,9 @@ fn unchecked_text(id: &str, missed: &[Unchecked]) -> String {
 
 fn question_text(change: &Change, id: &str, findings: &[&Finding]) -> String {
     let question = plain(&findings[0].what, WHY);
-    let mut lines: Vec<String> = findings.iter().take(FEW).map(|finding| change.place(finding.line)).collect();
-    if findings.len() > FEW {
-        lines.push("…".into());
-    }
-    format!("{id}: {question} — no model is configured: a person decides; see {}", lines.join(", "))
+    let lines: Vec<String> = findings.iter().take(FEW).map(|finding| change.place(finding.line)).collect();
+    let more = if findings.len() > FEW { " and more" } else { "" };
+    format!("{id}: {question} — no model is configured: a person decides; see {}{more}", lines.join(", "))
 }
 
 fn of_instructions(change: &Change, findings: &[Finding]) -> Item {

@@ -179,7 +179,9 @@ impl Rulebook {
 
     /// Checks what loading left unchecked and adds its problems.
     pub fn validate(&mut self) {
-        let problems: Vec<Problem> = (0..self.rules.len()).flat_map(|rule| self.pattern_problems(rule)).collect();
+        let rules = 0..self.rules.len();
+        let problems = rules.flat_map(|rule| self.pattern_problems(rule).chain(self.pattern_warnings(rule)));
+        let problems: Vec<Problem> = problems.collect();
         for problem in problems {
             if !self.problems.contains(&problem) {
                 self.problems.push(problem);
@@ -209,12 +211,32 @@ impl Rulebook {
         let rule = &self.rules[rule];
         rule.checks.patterns().filter_map(|(key, pattern)| {
             let fault = pattern.fault()?;
-            let place = |offset| document::place_in_string(&self.text, &pattern.span, offset);
-            let start = place(fault.span.start);
-            let span = start..place(fault.span.end).max(start);
-            let message = format!("`{key}` pattern: {}", fault.message);
-            Some(Problem::placed(&self.text, Severity::Error, Some(rule.id.clone()), span, message))
+            Some(self.in_pattern(rule, key, pattern, Severity::Error, &fault.span, &fault.message))
         })
+    }
+
+    fn pattern_warnings(&self, rule: usize) -> impl Iterator<Item = Problem> + '_ {
+        let rule = &self.rules[rule];
+        rule.checks.patterns().filter_map(|(key, pattern)| {
+            let (span, message) = pattern.unlike_python()?;
+            Some(self.in_pattern(rule, key, pattern, Severity::Warning, span, message))
+        })
+    }
+
+    /// A problem at a part of a pattern.
+    fn in_pattern(
+        &self,
+        rule: &Rule,
+        key: &str,
+        pattern: &Pattern,
+        severity: Severity,
+        part: &Span,
+        message: &str,
+    ) -> Problem {
+        let place = |offset| document::place_in_string(&self.text, &pattern.span, offset);
+        let start = place(part.start);
+        let span = start..place(part.end).max(start);
+        Problem::placed(&self.text, severity, Some(rule.id.clone()), span, format!("`{key}` pattern: {message}"))
     }
 }
 
@@ -257,6 +279,9 @@ impl Problems {
 
     /// The problems in document order with their lines; disables the rules that have an error.
     fn place(mut self, text: &str, rules: &mut [Rule]) -> Vec<Problem> {
+        if self.found.is_empty() {
+            return Vec::new();
+        }
         self.found.sort_by_key(|found| (found.span.start, found.span.end));
         let lines = LineIndex::new(text);
         let mut placed = Vec::with_capacity(self.found.len());

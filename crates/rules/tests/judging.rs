@@ -114,6 +114,16 @@ fn forbidden_calls() {
         ("'eval'", "", "def f(:\n    y = eval('1')\n", "deny 2"),
         ("'eval'", "", "a = \"\u{2028}\"\n\u{c}\ny = eval('2')\n", "deny 3"),
         ("'*'", "", "f()\n", "deny 1"),
+        ("'eval'", "", "\u{feff}eval('1')\n", "deny 1"),
+        ("'eval'", "", "x = 1\reval('1')\rz\r", "deny 2"),
+        ("'eval'", "", "x = 1\r\n\r\neval('1')\r\n", "deny 3"),
+        ("'eval'", "", "s = '''\n{eval(1)}\n'''\nt = f'{eval(1)}'\n", "deny 4"),
+        ("'eval'", "", "try:\n    eval(1)\nexcept A, B, C:\n    eval(2)\n", "deny 2 4"),
+        ("'os.system'", "", "import os\nos.__dict__['system'](1)\nvars(os)['system'](1)\n", "deny 2 3"),
+        ("'os.system'", "", "import os\nclass A:\n    run = os.system\nA.run('x')\n", "deny 3 4"),
+        ("'os.system'", "", "def f():\n    import os\nos.system(1)\n", "deny 3"),
+        ("'eval'", "", "def f(eval):\n    eval(1)\n", "allow"),
+        ("'os.system'", "", "import os, functools\n@functools.partial(os.system)\ndef f(): pass\n", "deny 2"),
     ] {
         let verdict = judge(&rule(&format!("forbid_calls = [{specs}]")), &edit("a.py", before, after));
         let said = said(&verdict);
@@ -354,6 +364,26 @@ fn huge_changes_end_with_bounded_findings() {
     let long = format!("{} bad\n", "x".repeat(1_000_000));
     let verdict = judge(&rule("forbid = ['(a|aa)+$', 'bad']"), &edit("a.txt", "", &long));
     assert!(verdict.findings[0].text.chars().count() <= 120 && verdict.findings[0].text.ends_with("x bad"));
+}
+
+#[test]
+fn many_of_everything_end_with_bounded_findings() {
+    let stubs = "def f(): pass\n".repeat(5_000);
+    assert_eq!(judge(&rule("require_def = 'f'"), &edit("a.py", "", &stubs)).findings.len(), 100);
+    let unsure = format!("import subprocess\n{}", "subprocess.run(x, shell=y)\n".repeat(5_000));
+    let verdict = judge(&rule("forbid_calls = 'subprocess.*(shell=True)'"), &edit("a.py", "", &unsure));
+    assert_eq!((verdict.unchecked.len(), verdict.unchecked[20].why.as_str()), (21, "4980 more calls"));
+    let calls = "s(1)\n".repeat(5_000);
+    let before = format!("from safe import s\n{calls}");
+    let after = format!("from os import system as s\n{calls}");
+    assert_eq!(judge(&rule("forbid_calls = 'os.system'"), &edit("a.py", &before, &after)).findings.len(), 1000);
+    let one_line = format!("x = [{}]  # {}\n", "eval(1), ".repeat(5_000), "sk-abc ".repeat(5_000));
+    let verdict =
+        judge(&rule("forbid = 'sk-[a-z]+'\nredact = true\nforbid_calls = 'eval'"), &edit("a.py", "", &one_line));
+    assert_eq!(verdict.findings.len(), 1001);
+    let broken = format!("x = (\n{}", "eval(1) def import os\n".repeat(2_000));
+    let verdict = judge(&rule("forbid_calls = 'eval'\nforbid_imports = 'os'"), &edit("a.py", "", &broken));
+    assert_eq!(verdict.effect(), Some(Effect::Deny));
 }
 
 const BOOK: &str = "[[rule]]\nid = 'a'\npaths = ['**']\nforbid = ['b+', '^x']\nrequire = 'c'\n\

@@ -1,5 +1,6 @@
 //! What loading says about a rulebook, and what a rulebook with problems does to edits.
 
+use proptest::prelude::*;
 use rules::{Change, Effect, Format, Judge, ParseNow, Rulebook, Severity};
 
 /// `line:column message` of each problem, warnings with `~` in front.
@@ -32,6 +33,14 @@ fn problems_have_a_place_and_say_what_would_be_right() {
             vec!["4:13 `require` pattern: look-around needs backtracking"],
         ),
         ("id = 'r'\npaths = ['**']\nforbid = '''\n(a)\\1'''\n", vec!["5:4 `forbid` pattern: back-references need"]),
+        (
+            "id = 'r'\npaths = ['**']\nforbid = ['a\\<b', '[a&&b]', '[[a]]']\n",
+            vec![
+                "~4:13 `forbid` pattern: `\\<` and `\\>` are the edges of a word",
+                "~4:21 `forbid` pattern: `&&`",
+                "~4:31 `forbid` pattern: `[` inside of a class",
+            ],
+        ),
         (
             "id = 'r'\npaths = ['**']\nforbid_calls = ['eval()', 'x y']\n",
             vec![
@@ -190,5 +199,60 @@ fn hostile_rulebooks_end() {
         let book = Rulebook::load_validated(text.as_bytes(), Format::Toml);
         assert_eq!(effect(&book, "a.py", "x = 1\n"), Some(Effect::Ask), "{}", &text[..60]);
         Rulebook::load_validated(text.as_bytes(), Format::Json);
+    }
+}
+
+/// Pieces of rulebooks, right and wrong.
+const PIECES: [&str; 24] = [
+    "[[rule]]\n",
+    "[rule]\n",
+    "id = 'é'\n",
+    "id = \"a\\u00e9\"\n",
+    "paths = ['**', '!x']\n",
+    "paths = '\u{feff}'\n",
+    "forbid = ['(', \"\\\\d[\", 'é(?=x)']\n",
+    "forbid_calls = ['é()', 'f(x=1)']\n",
+    "require_def = '1'\n",
+    "\u{feff}",
+    "question = 3\n",
+    "redact = []\n",
+    "why = {a = 1}\n",
+    "{\"rule\": [",
+    "{\"id\": \"é\", \"paths\": \"**\", \"forbid\": \"\\ud83e\\udd80(\"",
+    "}",
+    "]",
+    "]}",
+    ",",
+    "\"",
+    "'''",
+    "\r",
+    "é",
+    "\n",
+];
+
+proptest! {
+    #[test]
+    fn no_text_is_too_strange(
+        pieces in prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..12),
+        json in any::<bool>(),
+    ) {
+        let text = pieces.concat();
+        let format = if json { Format::Json } else { Format::Toml };
+        let cold = Rulebook::load(text.as_bytes(), format);
+        let book = Rulebook::load_validated(text.as_bytes(), format);
+        for problem in &book.problems {
+            prop_assert!(text.get(problem.span.clone()).is_some(), "{:?}", problem);
+            let line = syntax::LineIndex::new(&text).line_of(problem.span.start);
+            prop_assert_eq!(problem.line as usize, 1 + line);
+            prop_assert!(!problem.message.contains('\n'), "{:?}", problem);
+        }
+        for path in ["a.py", "x"] {
+            let change = Change::created(path.into(), vec![path.into()], "é(f(x=1))\n(".into());
+            let judge = Judge::new(&ParseNow);
+            prop_assert_eq!(judge.judge(&cold, &change), judge.judge(&book, &change));
+        }
+        let is_broken = book.problems.iter().any(|it| it.severity == Severity::Error);
+        let is_said = ["q", "\u{feff}"].iter().any(|path| effect(&book, path, "").is_some());
+        prop_assert!(is_said || !is_broken);
     }
 }

@@ -51,7 +51,7 @@ fn reasons_name_rule_line_text_and_why() {
         (
             &rule("r", "question = 'Is it?'\nwhy = 'W'"),
             created("a", "1\n2\n3\n4\n"),
-            "ruleline asks about this edit of a:\n- r: Is it? — no model is configured: a person decides; see line 1, line 2, line 3, …. W",
+            "ruleline asks about this edit of a:\n- r: Is it? — no model is configured: a person decides; see line 1, line 2, line 3 and more. W",
         ),
         (&rule("r", ""), created("a", "x"), "ruleline blocked this edit of a:\n- r: no change of a is allowed"),
         (

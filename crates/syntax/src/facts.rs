@@ -10,7 +10,8 @@ pub type Span = std::ops::Range<usize>;
 pub struct Facts {
     /// Calls, nested ones included.
     pub calls: Vec<Call>,
-    /// Dotted names used as a value (passed, stored, decorating), not called.
+    /// Dotted names used as a value (passed, stored, returned, decorating), not called; those of the file's own
+    /// things are left out, as are names in annotations, comparisons and base classes.
     pub uses: Vec<Use>,
     /// Functions and classes, nested ones included.
     pub definitions: Vec<Definition>,
@@ -20,7 +21,8 @@ pub struct Facts {
     pub comments: Vec<Span>,
     /// String literals, quotes included; the interpolations of an f-string are not part of it.
     pub strings: Vec<Span>,
-    /// Regions that do not parse.
+    /// Regions that do not parse or whose meaning is more than can be told within bounds: what is called there may not
+    /// be among the calls, or not with all of its names. They do not overlap.
     pub errors: Vec<Span>,
 }
 
@@ -33,9 +35,13 @@ pub struct Call {
     pub callee: Span,
     /// Every dotted name that the callee may stand for: as resolved through imports, aliases and constant look-ups, and
     /// as written. Empty when the name is the file's own (a local definition, a parameter, a relative import).
-    /// A call on a call's or subscript's result is `?.name`.
+    ///
+    /// A call on something that has no name of its own (a call's or subscript's result, a thing of this file) is
+    /// `?.name`; with more attributes both `?.a.name` and `?.name`. A variable of unknown value is called by its own
+    /// name (`db.execute`), unless an import binds that name elsewhere in the file.
     pub names: Vec<String>,
-    /// The statements (imports, alias assignments) that give the callee its meaning, when they are not the call itself.
+    /// The parts of the text that give the callee its meaning, beside the call itself: of an import the module and the
+    /// name, of an alias the assignment, of a default argument the parameter.
     pub bindings: Vec<Span>,
     /// The arguments in order.
     pub arguments: Vec<Argument>,
@@ -88,7 +94,7 @@ pub enum Literal {
 /// A dotted name used as a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// The name.
+    /// The expression.
     pub span: Span,
     /// As for [`Call::names`].
     pub names: Vec<String>,

@@ -47,8 +47,21 @@ pub(crate) fn facts(tree: &tree_sitter::Tree, text: &str) -> Facts {
     facts.calls.sort_by_key(|call| call.span.start);
     facts.uses.sort_by_key(|used| used.span.start);
     facts.strings.sort_by_key(|string| string.start);
-    facts.errors.sort_by_key(|error| error.start);
+    facts.errors = joined(facts.errors);
     facts
+}
+
+/// The same regions, in order and apart from each other.
+fn joined(mut regions: Vec<Span>) -> Vec<Span> {
+    regions.sort_by_key(|region| region.start);
+    regions.dedup_by(|next, region| {
+        let meets = next.start < region.end || next.start == region.start;
+        if meets {
+            region.end = region.end.max(next.end);
+        }
+        meets
+    });
+    regions
 }
 
 /// Names and bindings given out for a text may take this many times its bytes. Ordinary files need a fraction; files

@@ -277,14 +277,16 @@ fn with_scripts(flat: Commands, limits: &Limits, depth: usize) -> Result<Command
 }
 
 impl SimpleCommand {
+    /// The words, the values of assignments and the targets of redirections.
+    fn words_mut(&mut self) -> impl Iterator<Item = &mut Word> {
+        let values = self.assignments.iter_mut().map(|assignment| &mut assignment.value);
+        let targets = self.redirections.iter_mut().filter_map(|redirection| redirection.target.as_mut());
+        self.words.iter_mut().chain(values).chain(targets)
+    }
+
     /// Gives everything the place of the word that holds the script.
     fn place_at(&mut self, span: &Span) {
-        let words = self
-            .words
-            .iter_mut()
-            .chain(self.assignments.iter_mut().map(|assignment| &mut assignment.value))
-            .chain(self.redirections.iter_mut().filter_map(|redirection| redirection.target.as_mut()));
-        for word in words {
+        for word in self.words_mut() {
             word.span = span.clone();
         }
         for redirection in &mut self.redirections {

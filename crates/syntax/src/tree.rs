@@ -11,6 +11,7 @@ use std::time::Instant;
 use memchr::memchr_iter;
 use tree_sitter::{InputEdit, ParseOptions, ParseState, Parser, Point};
 
+use crate::lines::lines;
 use crate::{Facts, Language, Span, python};
 
 /// What a parse may cost.
@@ -49,6 +50,13 @@ pub enum ParseStop {
         /// The limit.
         limit: u64,
     },
+    /// Comments or line continuations follow each other so long that the grammar, which reads the rest of such a run
+    /// again for each of them, would take seconds.
+    #[error("the run of comments or line continuations from line {line} on is too long to parse")]
+    LongRun {
+        /// The run's first line, from 1.
+        line: usize,
+    },
     /// [`Limits::deadline`] passed.
     #[error("parsing ran out of time")]
     OutOfTime,
@@ -67,6 +75,7 @@ impl Tree {
     /// # Errors
     /// A limit was reached.
     pub fn parse(language: Language, text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
+        language.check_runs(text)?;
         let tree = parse(&language.grammar(), &language.parsed_text(text), None, limits)?;
         Ok(Tree { language, tree })
     }
@@ -94,6 +103,7 @@ impl Tree {
     /// # Errors
     /// A limit was reached.
     pub fn reparse(&self, text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
+        self.language.check_runs(text)?;
         if !self.has_errors() {
             let source = self.language.parsed_text(text);
             let tree = parse(&self.language.grammar(), &source, Some(&self.tree), limits)?;
@@ -157,12 +167,43 @@ impl Language {
         }
     }
 
+    /// Refuses text on which the grammar's scanner takes quadratic time.
+    fn check_runs(self, text: &str) -> Result<(), ParseStop> {
+        match self {
+            Language::Python => check_runs(text),
+        }
+    }
+
     /// The text as the grammar must see it, byte for byte as long: Python ends lines at a lone `\r` too.
     fn parsed_text(self, text: &str) -> Cow<'_, str> {
         match self {
             Language::Python => end_lines_with_newline(text),
         }
     }
+}
+
+/// How many bytes may be read again; a run of 2,000 ordinary comments.
+const MOST_READ_AGAIN: usize = 200_000_000;
+
+fn check_runs(text: &str) -> Result<(), ParseStop> {
+    let (mut read_again, mut first, mut start, mut length) = (0, 0, 0, 0);
+    for (number, line) in lines(text).enumerate() {
+        let content = text[line.span.clone()].trim_start();
+        if content.starts_with('#') || content == "\\" {
+            if length == 0 {
+                (first, start) = (number, line.span.start);
+            }
+            length += 1;
+            // The run so far, for each of its lines; what earlier runs took stays.
+            if read_again + length * (line.next - start) > MOST_READ_AGAIN {
+                return Err(ParseStop::LongRun { line: first + 1 });
+            }
+        } else if !content.is_empty() {
+            read_again += length * (line.span.start - start);
+            length = 0;
+        }
+    }
+    Ok(())
 }
 
 fn end_lines_with_newline(text: &str) -> Cow<'_, str> {
@@ -180,4 +221,127 @@ fn end_lines_with_newline(text: &str) -> Cow<'_, str> {
     }
     copy.push_str(&text[done..]);
     Cow::Owned(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse_python(text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
+        Tree::parse(Language::Python, text, limits)
+    }
+
+    #[test]
+    fn each_limit_stops_a_parse() {
+        let text = "x = f(1)\n".repeat(1000);
+        let within = |limits: Limits| parse_python(&text, &limits).map(|_| ());
+        assert_eq!(within(Limits::default()), Ok(()));
+        let stop = ParseStop::TooLarge { bytes: 9000, limit: 8999 };
+        assert_eq!(within(Limits { bytes: 8999, ..Limits::default() }), Err(stop));
+        assert_eq!(within(Limits { steps: 3, ..Limits::default() }), Err(ParseStop::TooCostly { limit: 3 }));
+        let past = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+        assert_eq!(within(past), Err(ParseStop::OutOfTime));
+    }
+
+    #[test]
+    fn runs_that_take_quadratic_time_are_refused() {
+        for line in ["  # a comment\n", "\\\n"] {
+            let text = format!("x = 1\n\n{}y\n", line.repeat(20_000));
+            assert_eq!(
+                parse_python(&text, &Limits::default()).map(|_| ()),
+                Err(ParseStop::LongRun { line: 3 }),
+                "{line}"
+            );
+        }
+        assert!(parse_python(&"# a\nx\n".repeat(1000), &Limits::default()).is_ok());
+    }
+
+    #[test]
+    fn deep_nesting_fits_a_small_stack() {
+        let deep = |open: &str, close: &str| format!("x = {}1{}\n", open.repeat(3000), close.repeat(3000));
+        let texts = [
+            deep("(", ")"),
+            deep("[", "]"),
+            deep("{1:", "}"),
+            deep("-", ""),
+            deep("f(", ")"),
+            deep("f'{", "}'"),
+            deep("lambda:", ""),
+            deep("a.b(", ").c"),
+            deep("(", ""),
+            deep("a if b else ", ""),
+            deep("[x for x in ", "]"),
+        ];
+        let parsing = std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
+            for text in texts {
+                let mut tree = parse_python(&text, &Limits::default()).unwrap();
+                tree.facts(&text);
+                tree.edit(&(0..1), 1);
+                tree.reparse(&text, &Limits::default()).unwrap();
+            }
+        });
+        parsing.unwrap().join().unwrap();
+    }
+
+    /// Text of a few statements, whole or broken.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "import os\n",
+            "def f(a, b=1):\n",
+            "    x = f(os.system, 'a')\n",
+            "    return g(x)\r\n",
+            "class A:\n",
+            "if x:\n",
+            "else:\n",
+            "# note\n",
+            "\r",
+            "\n",
+            "  ",
+            "y = f'a{eval(1)}b'\n",
+            "print(x)\n",
+            "'''a\nb'''\n",
+            "(",
+            ")",
+            "x.y()",
+            "'",
+            "@d\n",
+            "async def h(): await k()\n",
+            "é = ｅval(1)\n",
+            "match x:\n    case 1: pass\n",
+            "type(x).y = 1\n",
+        ]);
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn a_reparsed_tree_gives_the_facts_of_a_fresh_one(
+            text in pieces(),
+            edits in prop::collection::vec((0usize..200, 0usize..12, pieces()), 1..4),
+        ) {
+            let mut text = text;
+            let mut tree = parse_python(&text, &Limits::default()).unwrap();
+            for (start, length, inserted) in edits {
+                let floor = |at: usize| (0..=at.min(text.len())).rfind(|&at| text.is_char_boundary(at)).unwrap();
+                let replaced = floor(start)..floor(start.min(text.len()) + length).max(floor(start));
+                text.replace_range(replaced.clone(), &inserted);
+                tree.edit(&replaced, inserted.len());
+                tree = tree.reparse(&text, &Limits::default()).unwrap();
+                let fresh = parse_python(&text, &Limits::default()).unwrap();
+                prop_assert_eq!(tree.facts(&text), fresh.facts(&text), "{:?}", text);
+            }
+        }
+
+        #[test]
+        fn no_text_makes_the_walk_fail(text in "[a-c(){}\\[\\]:.,=*'\"#@\\\\ \t\r\néf\u{0}-]{0,80}") {
+            let facts = parse_python(&text, &Limits::default()).unwrap().facts(&text);
+            for call in &facts.calls {
+                prop_assert!(text.get(call.span.clone()).is_some() && text.get(call.callee.clone()).is_some());
+            }
+        }
+    }
 }

@@ -89,11 +89,23 @@ pub struct Changed {
 /// # Errors
 /// [`GitError`].
 pub fn run<S: AsRef<OsStr>>(folder: &Path, arguments: &[S], input: &[u8]) -> Result<Vec<u8>, GitError> {
+    run_on(folder, None, arguments, input)
+}
+
+/// As [`run`], with another index than the repository's.
+fn run_on<S: AsRef<OsStr>>(
+    folder: &Path,
+    index: Option<&Path>,
+    arguments: &[S],
+    input: &[u8],
+) -> Result<Vec<u8>, GitError> {
     let command = || arguments.first().map(|name| name.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
     let program = FOLDERS.iter().map(|folder| Path::new(folder).join("git")).find(|path| path.is_file());
-    let mut child = prepare(&program.ok_or(GitError::NotInstalled)?, folder, arguments)
-        .spawn()
-        .map_err(|source| GitError::Io { command: command(), source })?;
+    let mut prepared = prepare(&program.ok_or(GitError::NotInstalled)?, folder, arguments);
+    if let Some(index) = index {
+        prepared.env("GIT_INDEX_FILE", index);
+    }
+    let mut child = prepared.spawn().map_err(|source| GitError::Io { command: command(), source })?;
     let output = converse(&mut child, input);
     if !matches!(output, Some(Ok(_))) {
         let _ = child.kill();
@@ -206,11 +218,16 @@ pub fn top(folder: &Path) -> Result<PathBuf, GitError> {
     Ok(PathBuf::from(OsString::from_vec(output)))
 }
 
-/// What the index changes against HEAD (against nothing where there is no commit yet), below `root`.
+/// What the index changes against HEAD (against nothing where there is no commit yet), below `root`. `git commit -a`
+/// and `git commit FILE` give their hooks another index, which counts if it lies in the repository's own folder.
 ///
 /// # Errors
 /// [`GitError`].
-pub fn staged(root: &Path) -> Result<Vec<Changed>, GitError> {
+pub fn staged(root: &Path, index: Option<&Path>) -> Result<Vec<Changed>, GitError> {
+    let index = match index {
+        Some(index) => Some(own_index(root, index)?),
+        None => None,
+    };
     let against = match resolve(root, "HEAD")? {
         Some(head) => head,
         None => empty_tree(root)?,
@@ -226,7 +243,21 @@ pub fn staged(root: &Path) -> Result<Vec<Changed>, GitError> {
         "--end-of-options",
         &against,
     ];
-    parse_raw(&run(root, &arguments, b"")?)
+    parse_raw(&run_on(root, index.as_deref(), &arguments, b"")?)
+}
+
+/// The index at `index` (relative to `root`), if it lies in the folder where the repository's own does.
+fn own_index(root: &Path, index: &Path) -> Result<PathBuf, GitError> {
+    let index = crate::paths::resolve(&root.join(index));
+    let mut folder = run(root, &["rev-parse", "--absolute-git-dir"], b"")?;
+    while folder.last() == Some(&b'\n') {
+        folder.pop();
+    }
+    if index.parent() == Some(Path::new(OsStr::from_bytes(&folder))) {
+        return Ok(index);
+    }
+    let message = "GIT_INDEX_FILE names an index outside of the repository's folder".to_owned();
+    Err(GitError::Failed { command: "diff-index".to_owned(), message })
 }
 
 /// What differs between two commits or trees, below `root`.
@@ -256,17 +287,38 @@ pub fn tree(root: &Path, revision: &str) -> Result<Vec<(PathBuf, Blob)>, GitErro
     parse_tree(&run(root, &["ls-tree", "-r", "-z", "--end-of-options", revision], b"")?)
 }
 
+/// The sizes of blobs in bytes, in order; none for an id that is no blob here.
+///
+/// # Errors
+/// [`GitError`].
+pub fn sizes(root: &Path, ids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
+    let output = run(root, &["cat-file", "--batch-check"], listed(ids)?.as_bytes())?;
+    let lines: Vec<&[u8]> = output.split(|byte| *byte == b'\n').take(ids.len()).collect();
+    if lines.len() != ids.len() {
+        return Err(GitError::Output { command: "cat-file".to_owned() });
+    }
+    let size = |line: &&[u8]| match String::from_utf8_lossy(line).split(' ').collect::<Vec<_>>().as_slice() {
+        [_, "blob", size] => size.parse().ok(),
+        _ => None,
+    };
+    Ok(lines.iter().map(size).collect())
+}
+
+/// Ids as the batch commands read them.
+fn listed(ids: &[&str]) -> Result<String, GitError> {
+    if ids.iter().any(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        return Err(GitError::Output { command: "cat-file".to_owned() });
+    }
+    Ok(ids.iter().fold(String::new(), |input, id| input + id + "\n"))
+}
+
 /// The raw bytes of blobs, in order; none for an id that is no blob here.
 ///
 /// # Errors
 /// [`GitError`].
 pub fn blobs(root: &Path, ids: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
     let unknown = || GitError::Output { command: "cat-file".to_owned() };
-    if ids.iter().any(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-        return Err(unknown());
-    }
-    let input = ids.iter().fold(String::new(), |input, id| input + id + "\n");
-    let output = run(root, &["cat-file", "--batch"], input.as_bytes())?;
+    let output = run(root, &["cat-file", "--batch"], listed(ids)?.as_bytes())?;
     let mut rest = output.as_slice();
     let mut found = Vec::with_capacity(ids.len());
     for _ in ids {
@@ -330,7 +382,12 @@ mod tests {
     use super::*;
 
     fn git(folder: &Path, arguments: &[&str]) {
+        git_on(folder, ".git/index", arguments);
+    }
+
+    fn git_on(folder: &Path, index: &str, arguments: &[&str]) {
         let status = Command::new("git")
+            .env("GIT_INDEX_FILE", folder.join(index))
             .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
             .args(arguments)
             .current_dir(folder)
@@ -373,7 +430,7 @@ mod tests {
         assert_eq!(head_blob(temp.path(), Path::new("a")).unwrap(), None);
         fs::write(temp.path().join("a"), "new").unwrap();
         git(temp.path(), &["add", "a"]);
-        let staged = staged(temp.path()).unwrap();
+        let staged = staged(temp.path(), None).unwrap();
         assert_eq!(staged.len(), 1);
         assert!(staged[0].old.is_none() && staged[0].new.as_ref().is_some_and(Blob::is_file));
     }
@@ -384,14 +441,23 @@ mod tests {
         fs::write(root.join("a.py"), "two\n").unwrap();
         fs::rename(root.join("gone"), root.join("moved")).unwrap();
         git(&root, &["add", "-A"]);
-        let changed = staged(&root).unwrap();
+        let changed = staged(&root, None).unwrap();
         let shape: Vec<_> =
             changed.iter().map(|it| (it.path.to_str().unwrap(), it.old.is_some(), it.new.is_some())).collect();
         assert_eq!(shape, [("a.py", true, true), ("gone", true, false), ("moved", false, true)]);
         let ids: Vec<_> = changed.iter().filter_map(|it| it.new.as_ref()).map(|blob| blob.id.as_str()).collect();
         let absent = "0".repeat(40);
+        assert_eq!(sizes(&root, &[ids[0], &absent, ids[1]]).unwrap(), [Some(4), None, Some(4)]);
+        assert_eq!(sizes(&root, &[]).unwrap(), []);
         let texts = blobs(&root, &[ids[0], &absent, ids[1]]).unwrap();
         assert_eq!(texts, [Some(b"two\n".to_vec()), None, Some(b"gone".to_vec())]);
+        fs::copy(root.join(".git/index"), root.join(".git/index.lock")).unwrap();
+        git_on(&root, ".git/index.lock", &["rm", "-q", "--cached", "a.py"]);
+        let other = |index: &str| staged(&root, Some(Path::new(index)));
+        assert_eq!(other(".git/index.lock").unwrap()[0].new, None);
+        fs::rename(root.join(".git/index.lock"), root.join("index")).unwrap();
+        assert!(other("index").is_err() && other("../index").is_err());
+        fs::remove_file(root.join("index")).unwrap();
         let before = resolve(&root, "HEAD").unwrap().unwrap();
         git(&root, &["commit", "-qm", "y"]);
         assert_eq!(between(&root, &before, "HEAD").unwrap(), changed);
@@ -426,7 +492,7 @@ mod tests {
         fs::write(root.join("a.py"), "two\r\n").unwrap();
         let _ = fs::remove_file(&witness);
         head_blob(&root, Path::new("a.py")).unwrap();
-        staged(&root).unwrap();
+        staged(&root, None).unwrap();
         between(&root, "HEAD", "HEAD").unwrap();
         tracked(&root).unwrap();
         assert!(!witness.exists());

@@ -75,7 +75,6 @@ fn each_manner_gives_its_reason_to_work_alone() {
         (Manner::SaysNowhere, 20_000, None),
         (Manner::SaysUnchecked, 20_000, None),
         (Manner::SaysMuch, 20_000, None),
-        (Manner::SaysTruth, 20_000, None),
     ];
     for &(manner, budget, expected) in cases {
         let place = place();

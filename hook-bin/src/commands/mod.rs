@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub mod check;
+pub mod demo;
 pub mod init;
 
 /// One command.
@@ -19,7 +21,7 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND];
+pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, demo::COMMAND];
 
 /// Reads the words of a command.
 ///

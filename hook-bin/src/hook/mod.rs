@@ -76,7 +76,7 @@ pub fn run(words: &[OsString]) -> ExitCode {
     }
     let answer = answer(&arguments, begun + arguments.deadline);
     if let Some(line) = &answer.stderr {
-        output::complain(line);
+        output::complain(line.strip_prefix("ruleline ").unwrap_or(line));
     }
     if let Some(line) = answer.stdout {
         output::print(&(line + "\n"));

@@ -1,9 +1,9 @@
 //! What the judging thread does: folders and settings of the user, then one decision, then its words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use agents::{Answer, AskUnattended, Event, Head, RenderOptions, render};
+use agents::{Answer, AskUnattended, Event, Head, RenderOptions, ToolCall, render};
 use guard::books::FromDisk;
 use guard::config::{self, Config, OnFailure};
 use guard::protect::Protection;
@@ -18,6 +18,11 @@ use crate::accelerator::Servers;
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFailure>) -> Answer {
+    if let Some(Ok(ToolCall::Shell { command })) = &event.call
+        && guard::shell::is_quiet(command)
+    {
+        return Answer::silent();
+    }
     let folders = folders(arguments);
     let surroundings = surroundings(arguments, event);
     let user = folders.as_ref().map(|folders| folders.user.as_path());
@@ -90,7 +95,10 @@ pub fn user_settings(arguments: &Arguments) -> Config {
 
 /// Notes in the state folder that an event was not judged.
 pub fn note(arguments: &Arguments, head: &Head, reason: &str) {
-    if let Some(folders) = folders(arguments) {
+    let Some(folders) = folders(arguments) else { return };
+    let cwd = paths::absolute(Path::new("."));
+    let workspaces: Vec<PathBuf> = system::roots::enclosing(&cwd).into_iter().map(|root| root.path).collect();
+    if folders.admit(&folders.state, &workspaces).is_ok() {
         problems::note(&folders.state, head.dialect.name(), head.name, reason);
     }
 }

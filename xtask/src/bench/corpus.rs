@@ -29,7 +29,21 @@ const MODULES: [&str; 14] = [
     "turtle.py",
 ];
 
-/// Python text of exactly `lines` lines that parses.
+/// Words that look names up at run time: in a text with one of them a forbidden name need not stand as it is.
+const LOOK_UPS: [&str; 10] = [
+    "getattr",
+    "__import__",
+    "import_module",
+    "importlib",
+    "__dict__",
+    "__builtins__",
+    "vars",
+    "globals",
+    "locals",
+    "modules",
+];
+
+/// Python text of exactly `lines` lines that parses and looks no name up at run time.
 pub fn python(lines: usize) -> Result<String> {
     let find = "import sysconfig; print(sysconfig.get_paths()['stdlib'])";
     let folder = PathBuf::from(output(Command::new("python3").args(["-c", find]))?);
@@ -37,6 +51,9 @@ pub fn python(lines: usize) -> Result<String> {
     for module in MODULES {
         // A module that became a package in this Python is left out.
         library.push_str(&fs::read_to_string(folder.join(module)).unwrap_or_default());
+    }
+    for word in LOOK_UPS {
+        library = library.replace(word, &format!("plain_{}", word.trim_matches('_')));
     }
     if library.lines().count() < 10_000 {
         bail!("too little of Python's standard library lies in {}", folder.display());
@@ -154,13 +171,15 @@ impl Project {
         Ok(path)
     }
 
-    /// An edit that puts `line` before the file's middle line; returns the payload's file.
+    /// An edit that puts `line` before a definition about the file's middle; returns the payload's file.
     pub fn edit(&self, name: &str, file: &Path, line: &str) -> Result<PathBuf> {
         let text = fs::read_to_string(file)?;
         let lines: Vec<&str> = text.lines().collect();
-        // Somewhere about the middle stands a line that stands nowhere else.
-        let unique = |line: &&&str| line.trim().len() > 20 && text.matches(**line).count() == 1;
-        let old = lines[lines.len() / 2..].iter().find(unique).context("no line of the file stands there once")?;
+        let starts =
+            |pair: &&[&str]| pair[0].is_empty() && (pair[1].starts_with("def ") || pair[1].starts_with("class "));
+        let mut definitions = lines[lines.len() / 2..].windows(2).filter(starts).map(|pair| pair[1]);
+        let once = |line: &&str| text.matches(*line).count() == 1;
+        let old = definitions.find(once).context("no definition in the file's second half stands there once")?;
         let new = format!("{line}\n{old}");
         self.payload(name, "Edit", &json!({ "file_path": file, "old_string": old, "new_string": new }))
     }

@@ -83,6 +83,11 @@ impl Samples {
         percentile(&self.nanoseconds, part)
     }
 
+    /// The fastest in milliseconds.
+    pub fn fastest(&self) -> f64 {
+        self.percentile(0.0)
+    }
+
     /// The median in milliseconds.
     pub fn median(&self) -> f64 {
         self.percentile(0.5)

@@ -2,18 +2,20 @@
 //!
 //! A call counts when the edit adds a line of it, or when an added line changes what its name means.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use syntax::facts::ArgumentKind;
 use syntax::{Call, Facts, Language, Span, Use};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::Change;
 use crate::case::{Case, Report};
 use crate::checks::unparsed;
 use crate::signatures::{Takes, takes};
 use crate::specs::{CallSpec, Condition};
 use crate::verdict::Check;
+
+/// So many calls that could not be checked are named.
+const MOST_UNSURE: usize = 20;
 
 /// What the specs say to one call or use.
 enum Answer {
@@ -26,8 +28,8 @@ enum Answer {
 struct Touched {
     line: u32,
     span: Span,
-    /// No line of the call is added, only what gives its name a meaning.
-    by_meaning: bool,
+    /// Where no line of the call is added, only what gives its name a meaning: the whole call.
+    by_meaning: Option<Span>,
 }
 
 pub(crate) fn check(case: &mut Case, report: &mut Report) {
@@ -50,7 +52,7 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
         match answer_call(call, specs) {
             Answer::Allowed => {}
             answer => {
-                let touched = touched(change, &call.span, &call.callee, &call.bindings);
+                let touched = touched(case, &call.span, &call.callee, &call.bindings);
                 spots.extend(touched.map(|touched| (touched, answer)));
             }
         }
@@ -59,7 +61,7 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
         match answer_use(used, specs) {
             Answer::Allowed => {}
             answer => {
-                let touched = touched(change, &used.span, &used.span, &used.bindings);
+                let touched = touched(case, &used.span, &used.span, &used.bindings);
                 spots.extend(touched.map(|touched| (touched, answer)));
             }
         }
@@ -67,8 +69,8 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
     spots.sort_by_key(|(touched, _)| (touched.line, touched.span.start));
     let mut unsure = Vec::new();
     for (touched, answer) in spots {
-        if touched.by_meaning {
-            match known.had_this_meaning(case, language, &facts, specs, &touched.span) {
+        if let Some(whole) = &touched.by_meaning {
+            match known.had_this_meaning(case, language, &facts, specs, whole) {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(why) => {
@@ -88,18 +90,25 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
         }
     }
     let unparsed = unparsed(case, report, &facts, specs);
+    let more = unsure.len().saturating_sub(MOST_UNSURE);
+    unsure.truncate(MOST_UNSURE);
     for why in unsure.into_iter().map(|(line, why)| format!("{}: {why}", change.place(line))).chain(unparsed) {
         report.unchecked(Check::ForbidCalls, why);
+    }
+    if more > 0 {
+        report.unchecked(Check::ForbidCalls, format!("{more} more calls"));
     }
 }
 
 /// Findings by the text alone where it does not parse, and the lines that stay unchecked.
 fn unparsed(case: &mut Case, report: &mut Report, facts: &Facts, specs: &[CallSpec]) -> Option<String> {
     let mut unchecked = Vec::new();
+    let is_hit = |call: &&Call| !call.names.is_empty();
+    let known: HashSet<&Span> = facts.calls.iter().filter(is_hit).map(|call| &call.callee).collect();
     for part in unparsed::parts(case, facts) {
         let mut is_found = false;
         for (span, name) in unparsed::calls_in(case.code(), &part.span, facts) {
-            let is_known = facts.calls.iter().any(|call| call.callee == span && !call.names.is_empty());
+            let is_known = known.contains(&span);
             let name: String = name.nfkc().collect();
             let spec = specs.iter().position(|spec| spec.condition.is_none() && spec.name.matches(&name));
             if let Some(item) = spec {
@@ -189,20 +198,21 @@ fn met(condition: &Condition, name: &str, call: &Call) -> Met {
 }
 
 /// Whether and where the edit touches something at `span`, to be underlined at `mark`.
-fn touched(change: &Change, span: &Span, mark: &Span, bindings: &[Span]) -> Option<Touched> {
+fn touched(case: &Case, span: &Span, mark: &Span, bindings: &[Span]) -> Option<Touched> {
+    let change = case.change;
     if let Some(line) = change.added_in(span).first() {
         // The mark stands on the reported line; where it does not, that line's part of the call does.
         let on_line = line.span.start <= mark.start && mark.start < line.span.end.max(line.span.start + 1);
         let part = span.start.max(line.span.start)..span.end.min(line.span.end);
         let blanks = change.text[part.clone()].len() - change.text[part.clone()].trim_start().len();
         let span = if on_line { mark.clone() } else { part.start + blanks..part.end };
-        return Some(Touched { line: line.number, span, by_meaning: false });
+        return Some(Touched { line: line.number, span, by_meaning: None });
     }
     let is_added = |binding: &Span| !change.added_in(binding).is_empty();
     bindings.iter().any(is_added).then(|| Touched {
-        line: change.number_at(mark.start),
+        line: case.number_at(mark.start),
         span: mark.clone(),
-        by_meaning: true,
+        by_meaning: Some(span.clone()),
     })
 }
 
@@ -214,7 +224,7 @@ struct Known {
 }
 
 impl Known {
-    /// Whether the call at `mark` was as forbidden before the edit: then an added line that binds its name changed
+    /// Whether the call at `whole` was as forbidden before the edit: then an added line that binds its name changed
     /// nothing.
     fn had_this_meaning(
         &mut self,
@@ -222,7 +232,7 @@ impl Known {
         language: Language,
         facts: &Facts,
         specs: &[CallSpec],
-        mark: &Span,
+        whole: &Span,
     ) -> Result<bool, String> {
         let change = case.change;
         if self.before.is_none() {
@@ -232,9 +242,9 @@ impl Known {
             let untouched = |span: &Span| change.added_in(span).is_empty();
             self.after = counts(facts, case.code(), specs, untouched);
         }
-        let text = shape(facts, case.code(), mark);
-        let before = self.before.as_ref().and_then(|counts| counts.get(&text)).copied().unwrap_or_default();
-        Ok(self.after.get(&text).is_some_and(|after| *after <= before))
+        let text = case.code().get(whole.clone()).unwrap_or_default();
+        let before = self.before.as_ref().and_then(|counts| counts.get(text)).copied().unwrap_or_default();
+        Ok(self.after.get(text).is_some_and(|after| *after <= before))
     }
 }
 
@@ -247,10 +257,4 @@ fn counts(facts: &Facts, text: &str, specs: &[CallSpec], is_meant: impl Fn(&Span
         *counts.entry(text.get(span.clone()).unwrap_or_default().to_owned()).or_default() += 1;
     }
     counts
-}
-
-/// The text of the call or use that is underlined at `mark`.
-fn shape(facts: &Facts, text: &str, mark: &Span) -> String {
-    let call = facts.calls.iter().find(|call| call.callee == *mark).map(|call| &call.span);
-    text.get(call.unwrap_or(mark).clone()).unwrap_or_default().to_owned()
 }

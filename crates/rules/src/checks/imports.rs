@@ -1,5 +1,7 @@
 //! `forbid_imports`: modules that may not be imported, by a statement or by a constant look-up.
 
+use std::collections::HashSet;
+
 use syntax::{Call, Import, Literal, Span};
 
 use crate::Change;
@@ -47,7 +49,7 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
             break;
         }
     }
-    let hits: Vec<u32> = hits.into_iter().map(|(_, _, line, _)| line).collect();
+    let hits: HashSet<u32> = hits.into_iter().map(|(_, _, line, _)| line).collect();
     let unparsed = unparsed::parts(case, &facts).into_iter();
     let is_import = |part: &unparsed::Part| case.code()[part.span.clone()].contains("import");
     let lines = unparsed.filter(is_import).map(|part| part.line).filter(|line| !hits.contains(line)).collect();

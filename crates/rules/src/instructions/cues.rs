@@ -7,7 +7,7 @@
 pub(super) struct Cues(pub(super) u16);
 
 impl Cues {
-    /// What is addressed or pointed out: note, attention, dear.
+    /// What is pointed out: note, message.
     pub(super) const CALL: Cues = Cues(1);
     /// Who is addressed: an AI, a reviewer.
     pub(super) const WHO: Cues = Cues(1 << 1);
@@ -33,6 +33,8 @@ impl Cues {
     pub(super) const TAG: Cues = Cues(1 << 11);
     /// A role with a colon.
     pub(super) const LABEL: Cues = Cues(1 << 12);
+    /// How somebody is addressed: dear, attention, to.
+    pub(super) const GREET: Cues = Cues(1 << 13);
     /// Not ASCII: only the normal form tells.
     pub(super) const FOREIGN: Cues = Cues(1 << 15);
 
@@ -127,17 +129,21 @@ fn of_word(word: &[u8]) -> Cues {
         b'y' => Y,
         _ => return Cues::default(),
     };
-    words.iter().filter(|(known, _)| lower.starts_with(known)).fold(Cues::default(), |found, (_, cues)| found | *cues)
+    let begins = |known: &[u8]| {
+        let rest = lower.strip_prefix(known);
+        rest.is_some_and(|rest| known.len() > 3 || rest.is_empty() || rest == b"s")
+    };
+    words.iter().filter(|(known, _)| begins(known)).fold(Cues::default(), |found, (_, cues)| found | *cues)
 }
 
-/// Words by their first letters; what begins so counts, the patterns are exact.
+/// Words by their first letters: what begins so counts, but for the shortest, since the patterns are exact anyway.
 type Words = &'static [(&'static [u8], Cues)];
 
 const A: Words = &[
     (b"ai", Cues::WHO),
     (b"agent", Cues::WHO),
     (b"assistant", Cues::WHO),
-    (b"attention", Cues::CALL),
+    (b"attention", Cues(Cues::CALL.0 | Cues::GREET.0)),
     (b"allow", Cues::YIELD),
     (b"approve", Cues(Cues::YIELD.0 | Cues::APPROVED.0)),
     (b"accept", Cues::YIELD),
@@ -146,6 +152,7 @@ const A: Words = &[
     (b"answer", Cues::ANSWER),
     (b"as", Cues::YOU),
     (b"act", Cues::YOU),
+    (b"acting", Cues::YOU),
     (b"above", Cues::ORDERS),
     (b"anything", Cues::ORDERS),
 ];
@@ -162,7 +169,7 @@ const C: Words = &[
     (b"classif", Cues(Cues::ANSWER.0 | Cues::WHO.0)),
 ];
 const D: Words = &[
-    (b"dear", Cues::CALL),
+    (b"dear", Cues::GREET),
     (b"directive", Cues::ORDERS),
     (b"disregard", Cues(Cues::DROP.0 | Cues::YIELD.0)),
     (b"do", Cues::DROP),
@@ -177,9 +184,9 @@ const G: Words = &[
     (b"guideline", Cues::ORDERS),
 ];
 const H: Words = &[
-    (b"hey", Cues::CALL),
-    (b"hello", Cues::CALL),
-    (b"hi", Cues::CALL),
+    (b"hey", Cues::GREET),
+    (b"hello", Cues::GREET),
+    (b"hi", Cues::GREET),
     (b"hook", Cues(Cues::WHO.0 | Cues::ORDERS.0)),
     (b"has", Cues::MODAL),
     (b"have", Cues::MODAL),
@@ -187,7 +194,7 @@ const H: Words = &[
 const I: Words = &[
     (b"ignor", Cues(Cues::DROP.0 | Cues::YIELD.0)),
     (b"instruction", Cues(Cues::CALL.0 | Cues::ORDERS.0)),
-    (b"if", Cues::CALL),
+    (b"if", Cues::GREET),
 ];
 const L: Words = &[(b"llm", Cues::WHO), (b"language", Cues::WHO), (b"linter", Cues::WHO), (b"let", Cues::YIELD)];
 const M: Words = &[
@@ -231,4 +238,4 @@ const S: Words = &[
 const V: Words = &[(b"verdict", Cues::ANSWER)];
 const W: Words = &[(b"will", Cues::MODAL), (b"wave", Cues::YIELD), (b"waive", Cues::YIELD)];
 const Y: Words = &[(b"you", Cues::YOU)];
-const T: Words = &[(b"to", Cues::CALL)];
+const T: Words = &[(b"to", Cues::GREET)];

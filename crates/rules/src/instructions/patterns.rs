@@ -95,7 +95,7 @@ const WORDS: &[(&str, &str)] = &[
     ("{helper}", r"(?:agents?|assistants?|models?|reviewers?|bots?|linters?|hooks?|guards?|scanners?|classifiers?)"),
     (
         "{ai}",
-        r"(?:a\.?i\.?s?|llms?|language models?|chat ?bots?|claude(?: code)?|codex|copilot|chatgpt|gpt(?:-[0-9.a-z]+)?|gemini|ruleline)",
+        r"(?:ais?|llms?|language models?|chat ?bots?|claude(?: code)?|codex|copilot|chatgpt|gpt(?:-[0-9.a-z]+)?|gemini|ruleline)",
     ),
     ("{let}", r"(?:allow|approve|accept|skip|ignore|bypass|let|pass|permit|disregard|waive)"),
     (
@@ -109,7 +109,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-static PATTERNS: [Pattern; 17] = [
+static PATTERNS: [Pattern; 19] = [
     // A note to whoever reads for an agent.
     Pattern::new(
         &[Cues::CALL, Cues::WHO],
@@ -117,20 +117,22 @@ static PATTERNS: [Pattern; 17] = [
         r"\b(?:note|message|attention|instructions?|notice|reminder|memo) (?:to|for) {addressee}\b",
     ),
     Pattern::new(
-        &[Cues::CALL, Cues::WHO],
+        &[Cues::GREET, Cues::WHO],
         true,
-        r"\b(?:(?:dear|hey|hello|hi|attention)[,:]? (?:to )?{addressee} ?[,:.!-]|(?:dear|attention)[,:]? {addressee}\b|if you(?:'re| are) (?:an? )?{ai}\b|(?:^|[.!?#/*;] ?)to {addressee}\b[^.:]{0,40}:)",
+        r"\b(?:dear|hey|hello|hi|attention)[,:]? (?:to )?{addressee}(?: ?[,.!:-]| ?$| (?:please|who|that|reading|you)\b)",
     ),
+    Pattern::new(&[Cues::GREET, Cues::WHO], true, r"(?:^|[.!?#/*;] ?)to {addressee}\b[^.,:]*:"),
+    Pattern::new(&[Cues::GREET, Cues::WHO], true, r"\bif you(?:'re| are) (?:an? )?{ai}\b"),
     // What it must let pass.
     Pattern::new(
         &[Cues::WHO, Cues::MODAL, Cues::YIELD],
         true,
-        r"\b(?:{ai}(?: {helper})?|{helper})\b[^.]{0,60}\b(?:must|should|may|can|please|shall|will|needs? to|ha(?:s|ve) to)\b (?:\w+ ){0,3}?{let}(?: (?:on |for |with )?{this}\b| ?[.!;]?$)",
+        r"\b(?:{ai}(?: {helper})?|{helper})\b[^.]*\b(?:must|should|may|can|please|shall|will|needs? to|ha(?:s|ve) to)\b (?:\w+ ){0,3}?{let}(?: (?:on |for |with )?{this}\b| ?[.!;]?$)",
     ),
     Pattern::new(
         &[Cues::WHO, Cues::MODAL, Cues::YIELD],
         true,
-        r"\b{ai}\b[^.]{0,60}\b(?:must|should|may|can|please|shall|needs? to|ha(?:s|ve) to)\b (?:always |just |simply |safely )?{let}\b",
+        r"\b{ai}\b[^.]*\b(?:must|should|may|can|please|shall|needs? to|ha(?:s|ve) to)\b (?:always |just |simply |safely )?{let}\b",
     ),
     // What it must leave out of account.
     Pattern::new(
@@ -231,13 +233,13 @@ const RUSSIAN_CUES: &[&str] = &[
 ];
 
 const RUSSIAN_ORDERS: &[&str] = &[
-    "(?:игнорируй(?:те)?|проигнорируй(?:те)?|игнорировать (?:все|эти|предыдущие|любые|данные)|забудь(?:те)?|не обращай(?:те)? внимания на|не следуй(?:те)?|обойди(?:те)?|пропусти(?:те)?|отмени(?:те)?|нарушь(?:те)?) [^.]{0,80}(?:правил|инструкц|указани|политик|ограничени|промпт|проверк|предписани)",
+    "(?:игнорируй(?:те)?|проигнорируй(?:те)?|игнорировать (?:все|эти|предыдущие|любые|данные)|забудь(?:те)?|не обращай(?:те)? внимания на|не следуй(?:те)?|обойди(?:те)?|пропусти(?:те)?|отмени(?:те)?|нарушь(?:те)?) [^.]*(?:правил|инструкц|указани|политик|ограничени|промпт|проверк|предписани)",
     "(?:забудь(?:те)?|игнорируй(?:те)?) (?:все|всё) ?(?:выше|предыдущ|остальн|что)",
     "(?:это|данное|эта|данная|эти) (?:правил|проверк|политик|ограничени)[^ ]* (?:здесь |тут |к этому файлу )?не (?:применя|действу|распространя|применим|работа)",
     "(?:уже|предварительно|заранее) (?:одобрен|согласован|утвержден)",
     "(?:одобрен|согласован|утвержден)[^ ]* (?:службой|командой|отделом|безопасност|юрист|владельц|руководств)",
     "(?:примечание|сообщение|заметка|внимание|обращение|инструкци[^ ]*|указани[^ ]*) ?(?:для|к|:|,) ?(?:всех )?(?:ии[ ,.:!]|ассистент|агент|модел|рецензент|ревьюер|проверяющ|бот|claude|codex)",
-    "(?:ии|ассистент|агент|рецензент|ревьюер|проверяющ|claude|codex)[^ ]* [^.]{0,80}(?:долж|может|могут|обязан|пусть|пожалуйста)[^ ]* [^.]{0,40}(?:разреш|одобр|пропус|приня|прими|игнорир|обойти)",
+    "(?:ии|ассистент|агент|рецензент|ревьюер|проверяющ|claude|codex)[^ ]* [^.]*(?:долж|может|могут|обязан|пусть|пожалуйста)[^ ]* [^.]*(?:разреш|одобр|пропус|приня|прими|игнорир|обойти)",
     "(?:разреши|одобри|пропусти|прими)(?:те)? (?:это|эту|этот|данн)[^ ]* (?:правк|изменени|код|файл|коммит|запис)",
 ];
 

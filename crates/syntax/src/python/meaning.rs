@@ -72,7 +72,12 @@ pub(super) struct Meanings<'a, 't> {
     /// Modules that are star-imported, with the binding that does so.
     stars: &'a [(Path, u32)],
     sets: Vec<Set>,
-    variables: Vec<Option<Set>>,
+    /// What variables are, as far as this pass knows, and whether another pass may know more.
+    variables: Vec<Option<(Set, bool)>>,
+    /// Expressions of which another pass may know more.
+    unsettled: Vec<bool>,
+    /// The expression being evaluated reads something of which another pass may know more.
+    unsettled_read: bool,
     /// What is assigned to attributes of the file's own classes.
     members: HashMap<(ScopeId, Symbol), Vec<u32>>,
     /// What attributes of own classes are, bases included, as far as this pass knows.
@@ -86,6 +91,8 @@ pub(super) struct Meanings<'a, 't> {
 const PASSES: usize = 16;
 /// Longer texts name nothing.
 const LONGEST_TEXT: usize = 256;
+/// Star imports that a name may come from.
+const MOST_STARS: usize = 24;
 /// Base classes looked at for one attribute.
 const MOST_BASES: usize = 32;
 
@@ -110,6 +117,8 @@ impl<'a, 't> Meanings<'a, 't> {
             stars,
             sets: Vec::new(),
             variables: Vec::new(),
+            unsettled: Vec::new(),
+            unsettled_read: false,
             members: HashMap::default(),
             class_members: HashMap::default(),
             sums: HashMap::default(),
@@ -128,19 +137,31 @@ impl<'a, 't> Meanings<'a, 't> {
         for pass in 0..PASSES {
             self.missed.clear();
             self.class_members.clear();
-            self.variables.clear();
-            self.variables.resize(self.scopes.variables.len(), None);
+            if pass == 0 {
+                self.variables.resize(self.scopes.variables.len(), None);
+            } else {
+                self.variables
+                    .iter_mut()
+                    .filter(|known| known.as_ref().is_some_and(|known| known.1))
+                    .for_each(|known| *known = None);
+            }
             let mut changed = false;
             let mut attributes = attributes.iter().peekable();
             for (index, &expr) in self.expressions.exprs.iter().enumerate() {
                 while let Some(assignment) = attributes.next_if(|assignment| assignment.after <= index) {
                     changed |= self.learn_member(assignment);
                 }
+                if pass > 0 && !self.unsettled[index] {
+                    continue;
+                }
+                self.unsettled_read = self.reads_unsettled(expr);
                 let set = self.evaluate(ExprId(number(index)), expr);
                 if pass == 0 {
+                    self.unsettled.push(self.unsettled_read);
                     self.sets.push(set);
                 } else {
-                    changed |= !set.is_as_large_as(&self.sets[index]);
+                    changed |= set.weight() != self.sets[index].weight();
+                    self.unsettled[index] = self.unsettled_read;
                     self.sets[index] = set;
                 }
             }
@@ -171,6 +192,26 @@ impl<'a, 't> Meanings<'a, 't> {
             }
         }
         changed && !self.class_members.is_empty()
+    }
+
+    /// Whether a part of an expression is not settled.
+    fn reads_unsettled(&self, expr: Expr) -> bool {
+        let unsettled = |id: ExprId| self.unsettled[id.0 as usize];
+        let any = |operands: &[Operand]| {
+            operands.iter().any(|operand| matches!(operand.value, Value::Expr(id) if unsettled(id)))
+        };
+        match expr {
+            Expr::Name { .. } | Expr::Text(_) => false,
+            Expr::Attribute { object, .. } => object.is_some_and(unsettled),
+            Expr::Call { callee, arguments } => {
+                // No look-up has more arguments than that.
+                let operands = self.expressions.operands(arguments);
+                callee.is_some_and(unsettled) || any(&operands[..operands.len().min(3)])
+            }
+            Expr::Subscript { object, key } => unsettled(object) || unsettled(key),
+            Expr::Choice(list) => any(self.expressions.operands(list)),
+            Expr::Sum { left, right } => unsettled(left) || unsettled(right),
+        }
     }
 
     fn evaluate(&mut self, id: ExprId, expr: Expr) -> Set {
@@ -229,7 +270,9 @@ impl<'a, 't> Meanings<'a, 't> {
         if let Some(path) = self.paths.join(Paths::ROOT, symbol) {
             set.add(Meaning::Path(path));
         }
-        for &(module, binding) in self.stars {
+        // More than fit would be refused one by one.
+        set.overflow |= self.stars.len() > MOST_STARS;
+        for &(module, binding) in self.stars.iter().take(MOST_STARS) {
             if let Some(path) = self.paths.join(module, symbol) {
                 set.add(Meaning::Path(path));
                 set.add_binding(binding);
@@ -238,14 +281,17 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn variable(&mut self, variable: VariableId) -> Set {
-        if let Some(known) = &self.variables[variable as usize] {
+        if let Some((known, unsettled)) = &self.variables[variable as usize] {
+            self.unsettled_read |= unsettled;
             return known.clone();
         }
+        let outer = std::mem::replace(&mut self.unsettled_read, false);
         let mut set = Set::default();
         for &binding in &self.scopes.variables[variable as usize].bindings {
             self.add_bound(binding, &mut set);
         }
-        self.variables[variable as usize] = Some(set.clone());
+        self.variables[variable as usize] = Some((set.clone(), self.unsettled_read));
+        self.unsettled_read |= outer;
         set
     }
 
@@ -256,18 +302,21 @@ impl<'a, 't> Meanings<'a, 't> {
                 set.add(Meaning::Path(path));
                 set.add_binding(number);
             }
-            Meant::Value(id) => match self.sets.get(id.0 as usize) {
-                Some(value) => {
-                    let value = value.clone();
-                    if value.meanings.is_empty() {
-                        set.add(Meaning::Unknown);
-                    } else {
-                        set.add_all(&value);
-                        set.add_binding(number);
-                    }
+            Meant::Value(id) => {
+                let Some(value) = self.sets.get(id.0 as usize).cloned() else {
+                    self.missed.push(id);
+                    self.unsettled_read = true;
+                    set.add(Meaning::Unknown);
+                    return;
+                };
+                self.unsettled_read |= self.unsettled[id.0 as usize];
+                if value.meanings.is_empty() {
+                    set.add(Meaning::Unknown);
+                } else {
+                    set.add_all(&value);
+                    set.add_binding(number);
                 }
-                None => self.missed.push(id),
-            },
+            }
             Meant::Project => set.add(Meaning::Project),
             Meant::Function => set.add(Meaning::Own),
             Meant::Class(class) => set.add(Meaning::Class(class)),
@@ -317,6 +366,7 @@ impl<'a, 't> Meanings<'a, 't> {
 
     /// What the attribute of a class of this file may be, its bases included.
     fn class_member(&mut self, class: ScopeId, name: Symbol) -> Set {
+        self.unsettled_read = true;
         if let Some(known) = self.class_members.get(&(class, name)) {
             return known.clone();
         }

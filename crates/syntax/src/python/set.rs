@@ -86,9 +86,10 @@ impl Set {
         matches!(self.meanings, Few::None | Few::One(Meaning::Unknown | Meaning::Own))
     }
 
-    pub(super) fn is_as_large_as(&self, other: &Set) -> bool {
-        self.meanings.as_slice().len() == other.meanings.as_slice().len()
-            && self.bindings.as_slice().len() == other.bindings.as_slice().len()
+    /// How much is known: it only grows from pass to pass.
+    pub(super) fn weight(&self) -> usize {
+        let known = self.meanings.as_slice().iter().filter(|meaning| **meaning != Meaning::Unknown).count();
+        known + self.bindings.as_slice().len()
     }
 
     /// The absolute names.

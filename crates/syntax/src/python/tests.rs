@@ -240,6 +240,7 @@ fn callees_of_every_form_are_read() {
             ("(a or db).execute('y')", "a.execute db.execute"),
             ("self.dbs[0].execute('z')", "?.execute"),
             ("a().b.c()", "?.b.c ?.c | a"),
+            ("def f():\n    db.execute('x')\ndb = connect()", "db.execute | connect"),
             ("f()()", " | f"),
             ("x[0]()", ""),
             ("'a'.join(x)", "?.join"),
@@ -301,6 +302,8 @@ fn broken_text_costs_its_region_alone() {
     for text in ["x = (\n", "def f(:\n    pass\n", "x = 'abc\n", "f(1", "class A\n    pass\n"] {
         assert!(!facts(text).errors.is_empty(), "{text}");
     }
+    let nested = "lambda:".repeat(300) + "eval(1)\n";
+    assert_eq!(facts(&nested).errors.len(), 1);
     for text in ["x = 1\n", "", "\u{feff}x = 1\n", "print 'x'\n", "match = 1\ntype = 2\n"] {
         assert!(facts(text).errors.is_empty(), "{text}");
     }

@@ -26,6 +26,8 @@ struct Walk<'t> {
     commands: Commands,
     frames: Vec<Frame<'t>>,
     misread: Vec<Span>,
+    /// Words were put together of several nodes; their values are read when their spans are known.
+    extended: bool,
 }
 
 /// The commands of a tree of `text`, and the lines of heredocs that the grammar takes for their end and the shell does
@@ -33,8 +35,13 @@ struct Walk<'t> {
 pub(super) fn walk<'t>(tree: &'t tree_sitter::Tree, text: &'t str) -> (Commands, Vec<Span>) {
     let root = tree.root_node();
     let commands = Commands { simple: Vec::new(), opaque: root.has_error() };
-    let mut walk = Walk { text, commands, frames: Vec::new(), misread: Vec::new() };
+    let mut walk = Walk { text, commands, frames: Vec::new(), misread: Vec::new(), extended: false };
     walk.run(root.walk());
+    if walk.extended {
+        for word in walk.commands.simple.iter_mut().flat_map(SimpleCommand::words_mut) {
+            word.value = text.get(word.span.clone()).and_then(word::value);
+        }
+    }
     for command in &walk.commands.simple {
         walk.commands.opaque |= command.words.first().is_some_and(|name| name.value.is_none());
     }
@@ -167,7 +174,10 @@ impl<'t> Walk<'t> {
             None => command.assignments.last_mut().map(|assignment| &mut assignment.value),
         };
         match before {
-            Some(before) if continues(text, before, &word) => extend(text, before, &word),
+            Some(before) if continues(text, before, &word) => {
+                before.span.end = word.span.end;
+                self.extended = true;
+            }
             _ => command.words.push(word),
         }
     }
@@ -235,7 +245,10 @@ impl<'t> Walk<'t> {
         let Some(command) = self.command(owner) else { return };
         match command.redirections.last_mut().map(|redirection| &mut redirection.target) {
             Some(target) if first => *target = Some(word),
-            Some(Some(target)) if continues(text, target, &word) => extend(text, target, &word),
+            Some(Some(target)) if continues(text, target, &word) => {
+                target.span.end = word.span.end;
+                self.extended = true;
+            }
             _ => command.words.push(word),
         }
     }
@@ -301,11 +314,6 @@ impl<'t> Walk<'t> {
 /// Whether a word goes on from another: the grammar parts them at some escapes and at line continuations.
 fn continues(text: &str, before: &Word, word: &Word) -> bool {
     text.get(before.span.end..word.span.start).is_some_and(|between| between.replace("\\\n", "").is_empty())
-}
-
-fn extend(text: &str, before: &mut Word, word: &Word) {
-    before.span.end = word.span.end;
-    before.value = text.get(before.span.clone()).and_then(word::value);
 }
 
 /// Whether a child of a command is one of its words.

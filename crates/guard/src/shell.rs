@@ -1,17 +1,15 @@
 //! What a shell command writes, as far as its text alone tells: patches, heredocs and redirections into files, new git
 //! roots.
 //!
-//! Nothing is run and nothing expanded. A file whose new text the command does not spell out is a change with an unknown
-//! result. What a program writes by itself is not seen here.
-
-mod words;
+//! `syntax` reads the text; nothing is run and nothing expanded. A file whose new text the command does not spell out is
+//! a change with an unknown result. What a program writes by itself is not seen here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agents::{After, FileEdit, Files, ToolCall, patch};
-
-use words::{Heredoc, Simple, Word, commands};
+use syntax::shell::{self, Commands, SimpleCommand, Stdin};
+use syntax::tree::Limits;
 
 /// What a command does to files.
 #[derive(Debug, Default)]
@@ -27,21 +25,57 @@ pub struct Written {
 /// Programs that only run what stands behind them.
 const WRAPPERS: [&str; 8] = ["command", "builtin", "exec", "env", "nohup", "sudo", "time", "stdbuf"];
 
-/// Whether a command does anything that is looked at here; decided by its text alone.
+/// The programs that apply a patch.
+const APPLY: [&str; 2] = ["apply_patch", "applypatch"];
+
+/// Whether a command may do anything that is looked at here; a scan of its bytes.
 pub fn may_write(command: &str) -> bool {
-    let hinted = ["apply", "git", ">", "tee"].iter().any(|hint| command.contains(hint));
-    let acts = |simple: &Simple| matches!(action(simple), Some(Action::Patch(_) | Action::NewRoot(_)));
-    hinted && commands(command).iter().any(|simple| acts(simple) || !outputs(simple).is_empty())
+    let has = |word: &str| memchr::memmem::find(command.as_bytes(), word.as_bytes()).is_some();
+    APPLY.iter().any(|name| has(name))
+        || has("tee")
+        || (has("git") && (has("init") || has("worktree")))
+        || redirects(command)
+}
+
+/// Whether any `>` may go to a file: neither to a descriptor nor to a device.
+fn redirects(command: &str) -> bool {
+    memchr::memchr_iter(b'>', command.as_bytes()).any(|at| {
+        let target = command[at + 1..].trim_start_matches(['>', '|', ' ', '\t']);
+        let descriptor = target.strip_prefix('&').map(|rest| rest.trim_start_matches([' ', '\t']));
+        let to_descriptor =
+            descriptor.is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit() || it == '-'));
+        !to_descriptor && !target.starts_with("/dev/") && !target.is_empty()
+    })
+}
+
+/// Whether a command does nothing that is looked at here.
+pub fn is_quiet(command: &str) -> bool {
+    !may_write(command)
+        || shell::commands(command, &Limits::default()).is_ok_and(|commands| {
+            let acts = |index: usize| matches!(action(&commands, index), Some(Action::Patch(_) | Action::NewRoot(_)));
+            (0..commands.simple.len()).all(|index| !acts(index) && outputs(&commands.simple[index]).is_empty())
+                && !hides_a_patch(command, &commands)
+        })
 }
 
 /// Reads a command that an agent gives to a shell in `cwd`.
 pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
     let mut written = Written::default();
+    let commands = match shell::commands(command, &Limits::default()) {
+        Ok(commands) => commands,
+        Err(stop) => {
+            written.failures.push(format!("the command cannot be read: {stop}"));
+            return written;
+        }
+    };
+    if hides_a_patch(command, &commands) {
+        written.failures.push("the command holds a patch that cannot be told from the rest".to_owned());
+    }
     let mut cwd = cwd.to_path_buf();
-    for simple in commands(command) {
-        match action(&simple) {
+    for index in 0..commands.simple.len() {
+        match action(&commands, index) {
             Some(Action::Patch(Some(text))) => {
-                match agents::edits(&ToolCall::Patch { text: text.to_owned() }, Some(&cwd), files) {
+                match agents::edits(&ToolCall::Patch { text }, Some(&cwd), files) {
                     Ok(edits) => written.edits.extend(edits.into_iter().map(|edit| located(edit, &cwd))),
                     Err(why) => written.failures.push(why),
                 }
@@ -53,13 +87,15 @@ pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
                 "ruleline asks about this command: `{what}` makes a root of its own, with rules of its own: a person must \
                  do it"
             )),
-            Some(Action::Move(folder)) => cwd.push(&folder.text),
+            Some(Action::Move(folder)) => cwd.push(folder),
             None => {}
         }
-        for output in outputs(&simple) {
-            let path = cwd.join(&output.target);
-            let edit = output_edit(path, &output, &simple, files);
-            written.edits.push(edit);
+        for output in outputs(&commands.simple[index]) {
+            let text = match commands.stdin(index) {
+                Stdin::Static(text) if output.copies => Some(text),
+                _ => None,
+            };
+            written.edits.push(output_edit(cwd.join(&output.target), output.appends, text, files));
         }
     }
     written
@@ -69,31 +105,40 @@ fn located(edit: FileEdit, cwd: &Path) -> FileEdit {
     FileEdit { path: cwd.join(&edit.path), ..edit }
 }
 
+/// A patch stands in the text of a command that could not be read to its end, and no part that was read applies it.
+fn hides_a_patch(command: &str, commands: &Commands) -> bool {
+    let applies = |index: usize| matches!(action(commands, index), Some(Action::Patch(_)));
+    let named = APPLY.iter().any(|name| command.contains(name));
+    commands.opaque && named && patch::holds(command) && !(0..commands.simple.len()).any(applies)
+}
+
 /// What a command does beside its output.
 enum Action<'a> {
     /// Applies this patch; none when its text is not known.
-    Patch(Option<&'a str>),
+    Patch(Option<String>),
     /// Makes a folder a root.
     NewRoot(&'static str),
     /// Goes to a folder.
-    Move(&'a Word),
+    Move(&'a str),
 }
 
-fn action(simple: &Simple) -> Option<Action<'_>> {
-    let words = own_words(simple);
+fn action(commands: &Commands, index: usize) -> Option<Action<'_>> {
+    let words = own_words(&commands.simple[index]);
     let (program, rest) = words.split_first()?;
-    match base_name(&program.text) {
-        "apply_patch" | "applypatch" => {
-            let argument = rest.iter().find(|word| patch::holds(&word.text)).filter(|word| word.known);
-            let handed = simple.heredocs.last().filter(|heredoc| heredoc.known).map(|heredoc| heredoc.body.as_str());
-            Some(Action::Patch(argument.map(|word| word.text.as_str()).or(handed)))
+    match base_name((*program)?) {
+        name if APPLY.contains(&name) => {
+            let argument = rest.iter().flatten().find(|word| patch::holds(word)).map(|word| (*word).to_owned());
+            let handed = || match commands.stdin(index) {
+                Stdin::Static(text) => Some(text),
+                Stdin::Unknown => None,
+            };
+            Some(Action::Patch(argument.or_else(handed)))
         }
-        "cd" => rest.first().filter(|word| word.known).map(Action::Move),
+        "cd" => rest.first().copied().flatten().map(Action::Move),
         "git" => {
-            let mut rest = rest.iter();
+            let mut rest = rest.iter().map(|word| word.unwrap_or_default());
             let subcommand = loop {
-                let word = rest.next()?;
-                match word.text.as_str() {
+                match rest.next()? {
                     "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
                         rest.next();
                     }
@@ -103,7 +148,7 @@ fn action(simple: &Simple) -> Option<Action<'_>> {
             };
             match subcommand {
                 "init" => Some(Action::NewRoot("git init")),
-                "worktree" if rest.any(|word| word.text == "add") => Some(Action::NewRoot("git worktree add")),
+                "worktree" if rest.any(|word| word == "add") => Some(Action::NewRoot("git worktree add")),
                 _ => None,
             }
         }
@@ -111,13 +156,12 @@ fn action(simple: &Simple) -> Option<Action<'_>> {
     }
 }
 
-/// The words from the program's name on, behind assignments and wrappers.
-fn own_words(simple: &Simple) -> &[Word] {
-    let skipped = simple.words.iter().take_while(|word| {
-        let assigns = word.text.split_once('=').is_some_and(|(name, _)| is_variable(name));
-        assigns || WRAPPERS.contains(&base_name(&word.text))
-    });
-    &simple.words[skipped.count()..]
+/// The words from the program's name on, behind wrappers and what they set; none for a word that is not static.
+fn own_words(simple: &SimpleCommand) -> Vec<Option<&str>> {
+    let words = simple.words.iter().map(|word| word.value.as_deref());
+    let sets = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_variable(name));
+    let wraps = |word: &str| sets(word) || WRAPPERS.contains(&base_name(word));
+    words.skip_while(|word| word.is_some_and(wraps)).collect()
 }
 
 fn is_variable(name: &str) -> bool {
@@ -138,42 +182,40 @@ struct Output {
 }
 
 /// The files of redirections and of `tee`; devices are none.
-fn outputs(simple: &Simple) -> Vec<Output> {
+fn outputs(simple: &SimpleCommand) -> Vec<Output> {
     let words = own_words(simple);
-    let program = words.first().map_or("", |word| base_name(&word.text));
-    let mut outputs: Vec<Output> = Vec::new();
-    let plain_copy = program == "cat" && words.len() == 1;
-    for redirection in simple.outputs.iter().filter(|redirection| redirection.target.known) {
-        let target = redirection.target.text.clone();
-        outputs.push(Output { target, appends: redirection.appends, copies: plain_copy });
-    }
+    let program = words.first().copied().flatten().map_or("", base_name);
+    let copies = program == "cat" && words.len() == 1;
+    let redirected = simple.redirections.iter().filter_map(|redirection| {
+        let target = redirection.writes()??.to_owned();
+        Some(Output { target, appends: redirection.appends(), copies })
+    });
+    let mut outputs: Vec<Output> = redirected.collect();
     if program == "tee" {
-        let is_option = |word: &&Word| word.text.starts_with('-');
-        let appends = words.iter().any(|word| word.text == "-a" || word.text == "--append");
-        for word in words[1..].iter().filter(|word| word.known && !is_option(word)) {
-            outputs.push(Output { target: word.text.clone(), appends, copies: true });
-        }
+        let arguments = words.iter().skip(1).flatten();
+        let appends = arguments.clone().any(|word| *word == "-a" || *word == "--append");
+        let named = arguments.filter(|word| !word.starts_with('-'));
+        outputs.extend(named.map(|word| Output { target: (*word).to_owned(), appends, copies: true }));
     }
     outputs.retain(|output| !output.target.is_empty() && !output.target.starts_with("/dev/"));
     outputs
 }
 
-fn output_edit(path: PathBuf, output: &Output, simple: &Simple, files: &dyn Files) -> FileEdit {
-    let unknown = |before: Option<Arc<str>>, path: PathBuf, why: &str| {
+fn output_edit(path: PathBuf, appends: bool, text: Option<String>, files: &dyn Files) -> FileEdit {
+    let unknown = |path: PathBuf, before: Option<Arc<str>>, why: &str| {
         let after = After::Unknown { fresh: Vec::new(), why: why.to_owned() };
         FileEdit { path, before, after }
     };
     let before = match files.read(&path) {
         Ok(before) => before,
-        Err(why) => return unknown(None, path, &why),
+        Err(why) => return unknown(path, None, &why),
     };
-    let text = simple.heredocs.last().filter(|_| output.copies);
     match text {
-        Some(Heredoc { body, known: true }) => {
-            let kept = before.as_deref().filter(|_| output.appends).unwrap_or_default();
-            FileEdit { path, after: After::Text([kept, body].concat().into()), before }
+        Some(text) => {
+            let kept = before.as_deref().filter(|_| appends).unwrap_or_default();
+            FileEdit { path, after: After::Text([kept, &text].concat().into()), before }
         }
-        _ => unknown(before, path, "the command does not spell out what it writes"),
+        None => unknown(path, before, "the command does not spell out what it writes"),
     }
 }
 
@@ -231,7 +273,7 @@ mod tests {
             ("git commit -m 'git init'; git worktree list; git status".to_owned(), &[]),
         ] {
             assert_eq!(shape(&command), expected, "{command}");
-            assert_eq!(may_write(&command), !expected.is_empty(), "{command}");
+            assert_eq!(is_quiet(&command), expected.is_empty(), "{command}");
         }
     }
 
@@ -242,6 +284,8 @@ mod tests {
             assert!(read(command, Path::new("/w"), &files).edits.is_empty(), "{command}");
             assert_eq!(files.read.get(), 0, "{command}");
         }
-        assert!(!may_write("ls -la") && !may_write("grep -n '->' x 2>/dev/null"));
+        for command in ["ls -la", "ls >/dev/null 2>&1", "cargo test 2>/dev/null | head", "git status"] {
+            assert!(!may_write(command), "{command}: a scan of its bytes is enough");
+        }
     }
 }
