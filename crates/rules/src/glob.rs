@@ -63,7 +63,7 @@ impl Glob {
             rest = shorter;
         }
         let mut tokens = tokens(rest);
-        if rest.ends_with('/') && !matches!(tokens.last(), Some(Token::Folders)) {
+        if rest.ends_with('/') {
             tokens.push(Token::Anything);
         }
         let is_plain = |token: &Token| matches!(token, Token::Byte(_));
@@ -263,7 +263,9 @@ mod tests {
             ("/a.py", "a.py", false),
             ("src/", "src/a/b.py", true),
             ("src/", "src", false),
-            ("**/", "a/b", false),
+            ("**/", "a/b", true),
+            ("src/**/", "src/a/b.py", true),
+            ("src/**/", "src", false),
             ("src", "src/a.py", false),
             ("my dir/*", "my dir/a b.txt", true),
             ("A.py", "a.py", false),
@@ -300,7 +302,7 @@ mod tests {
             rest = shorter;
         }
         let mut pattern = String::from("^(?s:");
-        let mut is_below = false;
+        let is_below = rest.ends_with('/');
         while !rest.is_empty() {
             let (piece, length) = if rest.starts_with("**/") {
                 ("(?:.*/)?".to_owned(), 3)
@@ -315,7 +317,6 @@ mod tests {
                 (regex::escape(&rest[..length]), length)
             };
             pattern.push_str(&piece);
-            is_below = piece == "/";
             rest = &rest[length..];
         }
         if is_below {

@@ -6,7 +6,7 @@
 
 use foldhash::HashMap;
 
-use super::expression::{Expr, ExprId, Expressions, List, Operand, Value, number};
+use super::expression::{Expr, ExprId, Expressions, KeywordName, List, Operand, Value, number};
 use super::literal;
 use super::names::{MODULE, Meant, Path, Paths, ScopeId, Scopes, Symbol, Symbols, VariableId};
 use super::set::{Meaning, Set};
@@ -16,6 +16,7 @@ struct Known {
     dict: Symbol,
     call: Symbol,
     getattribute: Symbol,
+    name: Symbol,
     getters: [Symbol; 4],
     getattr: Path,
     imports: [Path; 2],
@@ -47,6 +48,7 @@ impl Known {
             dict: symbols.intern("__dict__"),
             call: symbols.intern("__call__"),
             getattribute: symbols.intern("__getattribute__"),
+            name: symbols.intern("name"),
             getters,
         }
     }
@@ -445,7 +447,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 set.add_all(&default);
             }
         } else if known.imports.contains(&path) {
-            for module in self.argument_texts(arguments, 0) {
+            for module in self.module_texts(arguments) {
                 // With a list of names it is the module itself, else the package it is in.
                 if arguments.length > 1 {
                     self.add_module(&module, set);
@@ -453,7 +455,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 self.add_module(module.split('.').next().unwrap_or_default(), set);
             }
         } else if path == known.import_module || known.sys_modules_getters.contains(&path) {
-            for module in self.argument_texts(arguments, 0) {
+            for module in self.module_texts(arguments) {
                 self.add_module(&module, set);
             }
         } else if known.globals.contains(&path) {
@@ -532,9 +534,28 @@ impl<'a, 't> Meanings<'a, 't> {
 
     /// The constant strings that a positional argument may be.
     fn argument_texts(&self, arguments: List, position: usize) -> Vec<String> {
-        match self.expressions.operands(arguments).get(position).map(|operand| operand.value) {
-            Some(Value::Text(literals)) => self.literal_text(literals).into_iter().collect(),
-            Some(Value::Expr(id)) => self.texts(self.of(id)),
+        let operand = self.expressions.operands(arguments).get(position);
+        operand.map_or_else(Vec::new, |operand| self.value_texts(operand.value))
+    }
+
+    /// The constant strings that may name the module to import: the first argument, or the one called `name`.
+    fn module_texts(&self, arguments: List) -> Vec<String> {
+        let named = |operand: &Operand| {
+            let Value::Keyword(number) = operand.value else { return None };
+            let keyword = self.expressions.keywords[number as usize];
+            let is_name = matches!(keyword.name, KeywordName::Symbol(symbol) if symbol == self.known.name);
+            is_name.then_some(keyword.value.value)
+        };
+        match self.expressions.operands(arguments).iter().find_map(named) {
+            Some(value) => self.value_texts(value),
+            None => self.argument_texts(arguments, 0),
+        }
+    }
+
+    fn value_texts(&self, value: Value) -> Vec<String> {
+        match value {
+            Value::Text(literals) => self.literal_text(literals).into_iter().collect(),
+            Value::Expr(id) => self.texts(self.of(id)),
             _ => Vec::new(),
         }
     }

@@ -158,6 +158,11 @@ fn constant_lookups_are_names() {
             ("import os\ngetattr(getattr(os, 'path'), 'join')('x')", "os.path.join | getattr | getattr"),
             ("import os\nos.__getattribute__('system')('x')", "os.system | os.__getattribute__"),
             ("__import__('os').system('x')", "os.system | __import__"),
+            ("__import__(name='os').system('x')", "os.system | __import__"),
+            (
+                "import importlib\nm = 'os'\nimportlib.import_module(package=p, name=m).system('x')",
+                "os.system | importlib.import_module",
+            ),
             ("__import__('os.path').system('x')", "os.system | __import__"),
             ("import importlib\nimportlib.import_module('os').system('x')", "os.system | importlib.import_module"),
             (
