@@ -320,6 +320,21 @@ fn s11_self_protection_asks_whatever_the_rules_say() {
 }
 
 #[test]
+fn s11_a_link_before_dots_hides_nothing() {
+    let project = Project::with_rules("[[rule]]\nid = 'locked'\npaths = ['prod/**']\n");
+    project.write(".claude/hooks/x.sh", "");
+    project.write("prod/sub/x", "");
+    std::os::unix::fs::symlink(".claude/hooks", project.root.join("a")).unwrap();
+    std::os::unix::fs::symlink("prod/sub", project.root.join("b")).unwrap();
+    for path in ["a/../settings.json", "b/../x.txt"] {
+        let said = project.hook(&["--agent", "claude"], project.payload_write(path, "x\n").to_string());
+        assert_eq!(said.decision(), "ask", "{path}: {said:?}");
+        assert!(said.reason().contains("write it without `..`"), "{said:?}");
+    }
+    assert_eq!(project.decision(&project.payload_write("prod/../free.txt", "x\n")), "silent");
+}
+
+#[test]
 fn what_a_shell_command_spells_out_is_judged_like_an_edit() {
     let project = Project::with_rules(&format!("{FORBID_BAD}[[rule]]\nid = \"locked\"\npaths = [\"gen/**\"]\n"));
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+bad\n*** End Patch";

@@ -194,6 +194,12 @@ impl Guards<'_> {
         let change = change_of(edit, &stack.shown);
         let mut judged = judging.judge(&file, &stack, &change, session);
         outcome.news.append(&mut judged.news);
+        if let Some(other) = paths::other_meaning(&text, &self.surroundings.cwd, home) {
+            judged.failures.push(format!(
+                "a link stands before a `..`, so that the path may also mean {}; write it without `..`",
+                paths::shown(&other)
+            ));
+        }
         if let (Some(why), false) = (files.unreadable(edit), judged.parts.is_empty()) {
             judged.failures.push(why);
         }
@@ -204,7 +210,9 @@ impl Guards<'_> {
             InstructionCheck::Ask => Some(Effect::Ask),
         };
         let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default();
-        let objection = self.protection.objection(&file);
+        let here = self.surroundings.root();
+        let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
+        let objection = self.protection.objection(&file, &roots);
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
         outcome.reports.push(Report { change, judged, instructions, objection });

@@ -3,7 +3,9 @@
 //! One table of paths: settings and hook files of the agents, Ruleline's own folders and program, what steers git. A
 //! path is tried as written and with links resolved, in any case of letters. Nothing switches this off.
 
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use system::{Folders, paths};
 
@@ -27,6 +29,7 @@ const fn folder(parts: &'static [&'static str], what: &'static str) -> Kept {
     Kept { parts, below: true, what }
 }
 
+const RULEBOOK: &str = "a rulebook";
 const CLAUDE: &str = "settings of Claude Code";
 const CODEX: &str = "settings of Codex";
 const GEMINI: &str = "settings of Gemini CLI";
@@ -38,6 +41,8 @@ const GIT: &str = "what steers git";
 const TABLE: &[Kept] = &[
     folder(&[".ruleline"], "Ruleline's folder"),
     file(&[".claude", "settings*.json"], CLAUDE),
+    file(&[".claude", "*rules.toml"], RULEBOOK),
+    file(&[".claude", "*rules.json"], RULEBOOK),
     folder(&[".claude", "hooks"], CLAUDE),
     folder(&[".claude", "plugins"], CLAUDE),
     file(&[".claude.json"], CLAUDE),
@@ -85,23 +90,40 @@ const TABLE: &[Kept] = &[
     folder(&[".git", "**", "hooks"], GIT),
 ];
 
+/// Where the table's files stand below a root and below the home folder; a link in their place, or another name of
+/// theirs, does not take the protection away.
+const PLACES: &[(&str, &[&str])] = &[
+    (".ruleline", &["rules.toml", "rules.json", "config.toml"]),
+    (".claude", &["settings.json", "settings.local.json", "hooks"]),
+    (".codex", &["config.toml", "hooks.json", "hooks", "rules"]),
+    (".gemini", &["settings.json", "hooks"]),
+    (".copilot", &["config.json", "hooks"]),
+    (".cursor", &["hooks.json", "hooks"]),
+    (".github", &["hooks", "copilot"]),
+    (".vscode", &["settings.json"]),
+    (".git", &["config", "hooks"]),
+];
+
 /// What is protected on this machine beside the table.
 #[derive(Debug, Clone)]
 pub struct Protection {
-    folders: Option<Folders>,
-    program: Option<std::path::PathBuf>,
+    home: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+    program: Option<PathBuf>,
+    rulebook: Option<PathBuf>,
 }
 
 impl Protection {
-    /// The user's folders, and the folder of the running program.
-    pub fn new(folders: Option<Folders>) -> Protection {
+    /// The user's folders, the folder of the running program, and the rulebook of the command line.
+    pub fn new(folders: Option<&Folders>, rulebook: Option<PathBuf>) -> Protection {
         let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
-        Protection { folders, program }
+        let home = folders.map(|folders| folders.home.clone());
+        Protection { home, folders: folders.map(Folders::all).unwrap_or_default(), program, rulebook }
     }
 
-    /// Why only a person may touch `file`; none when anybody may.
-    pub fn objection(&self, file: &Spelled) -> Option<String> {
-        let what = file.each().find_map(|path| self.kept(path))?;
+    /// Why only a person may touch `file`; none when anybody may. `roots` are those whose files may be linked to it.
+    pub fn objection(&self, file: &Spelled, roots: &[&Path]) -> Option<String> {
+        let what = file.each().find_map(|path| self.kept(path)).or_else(|| self.kept_elsewhere(file, roots))?;
         let path = rules::plain::plain(&paths::shown(&file.written), rules::plain::PATH);
         Some(format!("{path} is {what}: a person must change it, no agent may"))
     }
@@ -119,13 +141,47 @@ impl Protection {
         if let Some(kept) = listed {
             return Some(kept.what);
         }
-        let own = |folder: &Path| path.starts_with(folder) || path.starts_with(paths::resolve(folder));
-        if self.folders.iter().flat_map(Folders::all).any(own) {
+        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(paths::resolve(folder));
+        if self.folders.iter().any(own) {
             return Some("in a folder of Ruleline");
+        }
+        if self.rulebook.as_ref().is_some_and(|book| path == book || path == paths::resolve(book)) {
+            return Some(RULEBOOK);
         }
         let beside =
             |folder: &Path| path.parent().is_some_and(|parent| parent == folder || parent == paths::resolve(folder));
         self.program.as_deref().is_some_and(beside).then_some("in the folder of the running Ruleline")
+    }
+}
+
+impl Protection {
+    /// Whether a file of the table is a link to `file`, or another name of it.
+    fn kept_elsewhere(&self, file: &Spelled, roots: &[&Path]) -> Option<&'static str> {
+        let identity = fs::metadata(&file.resolved).ok().filter(|found| found.is_file() && found.nlink() > 1);
+        let identity = identity.map(|found| (found.dev(), found.ino()));
+        // `Some` of what it is, if `place` leads to the file.
+        let leads = |place: &Path, found: &fs::Metadata| {
+            if found.is_symlink() {
+                let below = file.resolved.strip_prefix(paths::resolve(place)).ok()?;
+                return self.kept(&if below.as_os_str().is_empty() { place.to_path_buf() } else { place.join(below) });
+            }
+            (found.is_file() && identity == Some((found.dev(), found.ino()))).then(|| self.kept(place)).flatten()
+        };
+        let mut bases: Vec<&Path> = roots.iter().copied().chain(self.home.as_deref()).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases.into_iter().find_map(|base| {
+            PLACES.iter().find_map(|(folder, inside)| {
+                let folder = base.join(folder);
+                let found = fs::symlink_metadata(&folder).ok()?;
+                leads(&folder, &found).or_else(|| {
+                    inside.iter().find_map(|name| {
+                        let place = folder.join(name);
+                        leads(&place, &fs::symlink_metadata(&place).ok()?)
+                    })
+                })
+            })
+        })
     }
 }
 
@@ -152,9 +208,7 @@ fn fits(part: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
-    use std::path::PathBuf;
 
     use super::*;
 
@@ -164,10 +218,11 @@ mod tests {
 
     #[test]
     fn s11_what_is_protected_and_what_is_not() {
-        let protection = Protection {
-            folders: Some(Folders::below(Path::new("/home/me"))),
-            program: Some("/opt/ruleline/bin".into()),
-        };
+        let state = Path::new("/elsewhere/state").to_path_buf();
+        let folders = Folders { state, ..Folders::below(Path::new("/home/me")) };
+        let program = Some("/opt/ruleline/bin".into());
+        let rulebook = Some("/p/the.book".into());
+        let protection = Protection { program, ..Protection::new(Some(&folders), rulebook) };
         for path in [
             "/p/.claude/settings.json",
             "/p/.claude/settings.local.json",
@@ -195,9 +250,12 @@ mod tests {
             "/home/me/.config/ruleline/rules.toml",
             "/home/me/.local/state/ruleline/sessions/x",
             "/home/me/.cache/ruleline/x",
+            "/elsewhere/state/sessions/x",
             "/opt/ruleline/bin/ruleline",
+            "/p/.claude/my-rules.toml",
+            "/p/the.book",
         ] {
-            assert!(protection.objection(&spelled(path)).is_some(), "{path}");
+            assert!(protection.objection(&spelled(path), &[]).is_some(), "{path}");
         }
         for path in [
             "/p/src/main.rs",
@@ -214,7 +272,7 @@ mod tests {
             "/p/config",
             "/opt/ruleline/bin/project/a.py",
         ] {
-            assert_eq!(protection.objection(&spelled(path)), None, "{path}");
+            assert_eq!(protection.objection(&spelled(path), &[]), None, "{path}");
         }
     }
 
@@ -225,9 +283,37 @@ mod tests {
         fs::create_dir_all(base.join(".claude")).unwrap();
         symlink(base.join(".claude/settings.json"), base.join("notes.txt")).unwrap();
         symlink(base.join(".claude"), base.join("dir")).unwrap();
-        let protection = Protection { folders: None, program: None };
+        let protection = Protection::new(None, None);
         for path in ["notes.txt", "dir/settings.json"] {
-            assert!(protection.objection(&Spelled::new(base.join(path))).is_some(), "{path}");
+            assert!(protection.objection(&Spelled::new(base.join(path)), &[]).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn s11_what_a_protected_name_is_linked_to_is_protected() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        for folder in ["root/.codex", "root/dots", "home/dots", "home/.claude"] {
+            fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        symlink("dots", base.join("root/.claude")).unwrap();
+        symlink("../dots/mine.json", base.join("home/.claude/settings.json")).unwrap();
+        fs::write(base.join("root/.codex/config.toml"), "").unwrap();
+        fs::hard_link(base.join("root/.codex/config.toml"), base.join("root/free.toml")).unwrap();
+        fs::write(base.join("root/a"), "").unwrap();
+        fs::hard_link(base.join("root/a"), base.join("root/b")).unwrap();
+        let protection = Protection { home: Some(base.join("home")), ..Protection::new(None, None) };
+        for (path, kept) in [
+            ("root/dots/settings.json", true),
+            ("root/dots/hooks/a.sh", true),
+            ("root/dots/notes.md", false),
+            ("home/dots/mine.json", true),
+            ("home/dots/other.json", false),
+            ("root/free.toml", true),
+            ("root/b", false),
+        ] {
+            let objection = protection.objection(&Spelled::new(base.join(path)), &[&base.join("root")]);
+            assert_eq!(objection.is_some(), kept, "{path}: {objection:?}");
         }
     }
 }

@@ -42,10 +42,25 @@ fn redirects(command: &str) -> bool {
     memchr::memchr_iter(b'>', command.as_bytes()).any(|at| {
         let target = command[at + 1..].trim_start_matches(['>', '|', ' ', '\t']);
         let descriptor = target.strip_prefix('&').map(|rest| rest.trim_start_matches([' ', '\t']));
-        let to_descriptor =
-            descriptor.is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit() || it == '-'));
-        !to_descriptor && !target.starts_with("/dev/") && !target.is_empty()
+        let to_descriptor = descriptor.is_some_and(|rest| {
+            let behind = rest.trim_start_matches(|it: char| it.is_ascii_digit() || it == '-');
+            behind.len() < rest.len() && ends_word(behind)
+        });
+        let to_device = target
+            .strip_prefix("/dev/")
+            .is_some_and(|rest| ends_word(rest.trim_start_matches(|it: char| it.is_ascii_alphanumeric() || it == '/')));
+        !to_descriptor && !to_device && !target.is_empty()
     })
+}
+
+/// Whether no word of the shell goes on with `rest`.
+fn ends_word(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '<', '>', '}'])
+}
+
+/// Whether a file is none of the disk's.
+fn is_device(target: &str) -> bool {
+    target.starts_with("/dev/") && !target.split('/').any(|part| part == "..")
 }
 
 /// Whether a command does nothing that is looked at here.
@@ -197,7 +212,7 @@ fn outputs(simple: &SimpleCommand) -> Vec<Output> {
         let named = arguments.filter(|word| !word.starts_with('-'));
         outputs.extend(named.map(|word| Output { target: (*word).to_owned(), appends, copies: true }));
     }
-    outputs.retain(|output| !output.target.is_empty() && !output.target.starts_with("/dev/"));
+    outputs.retain(|output| !output.target.is_empty() && !is_device(&output.target));
     outputs
 }
 
@@ -267,6 +282,7 @@ mod tests {
             ("tee -a a b <<'E' >/dev/null\nx\nE".to_owned(), &["/w/a = \"old\\nx\\n\"", "/w/b = \"old\\nx\\n\""]),
             ("cat > a <<E\n$x\nE".to_owned(), &["/w/a ?"]),
             ("echo x > /abs/b 2>/dev/null".to_owned(), &["/abs/b ?"]),
+            ("echo x > /dev/../etc/a; echo y >&1/b".to_owned(), &["/dev/../etc/a ?", "/w/1/b ?"]),
             ("echo 'a > b'; grep -r '>' .; ls 2>&1".to_owned(), &[]),
             ("git init; git -C x worktree add ../y".to_owned(), &["ask", "ask"]),
             ("sudo git init x".to_owned(), &["ask"]),

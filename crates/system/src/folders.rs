@@ -72,9 +72,19 @@ impl Folders {
         }
     }
 
-    /// All of them, for whoever protects them.
-    pub fn all(&self) -> [&Path; 4] {
-        [&self.user, &self.state, &self.cache, &self.runtime]
+    /// All of them, for whoever protects them: those in use, and those that are used unless the command line says
+    /// otherwise.
+    pub fn all(&self) -> Vec<PathBuf> {
+        let uid = Uid::current().as_raw();
+        let usual = Folders::below(&self.home);
+        let mut all = vec![self.user.clone(), self.state.clone(), self.cache.clone(), self.runtime.clone()];
+        let others = [usual.state].into_iter().chain(runtimes_of(uid));
+        for folder in others {
+            if !all.contains(&folder) {
+                all.push(folder);
+            }
+        }
+        all
     }
 
     /// Whether `folder` may be used by someone who works in `workspaces`. A workspace that is the home folder, or holds
@@ -96,11 +106,16 @@ impl Folders {
 }
 
 fn runtime_of(uid: u32) -> PathBuf {
-    let session = PathBuf::from(format!("/run/user/{uid}"));
-    match fs::symlink_metadata(&session) {
-        Ok(found) if found.is_dir() && found.uid() == uid => session.join("ruleline"),
-        _ => PathBuf::from(format!("/tmp/ruleline-{uid}")),
+    let [session, temporary] = runtimes_of(uid);
+    match session.parent().map(fs::symlink_metadata) {
+        Some(Ok(found)) if found.is_dir() && found.uid() == uid => session,
+        _ => temporary,
     }
+}
+
+/// Below the session's folder, else below the temporary one.
+fn runtimes_of(uid: u32) -> [PathBuf; 2] {
+    [format!("/run/user/{uid}/ruleline"), format!("/tmp/ruleline-{uid}")].map(PathBuf::from)
 }
 
 /// Whether `folder` and every folder above it that exists is a real folder of ours or root's that others cannot write.

@@ -18,17 +18,32 @@ const COMPONENTS: usize = 4096;
 /// The absolute path an agent means by `text`: backslashes are separators, `~/` is `home`, `.` and `..` are resolved
 /// lexically, and a Windows drive is its mount below `/mnt` where there is one.
 pub fn written(text: &str, cwd: &Path, home: &Path) -> PathBuf {
+    normalize(&spelled_out(text, cwd, home))
+}
+
+/// The file that the system opens for `text`, which follows a link before it takes the `..` behind it. Some agents do
+/// as the system does, others resolve `..` first; none where both mean one file.
+pub fn other_meaning(text: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
+    if !text.contains("..") {
+        return None;
+    }
+    let spelled = spelled_out(text, cwd, home);
+    let followed = resolve(&spelled);
+    (followed != resolve(&normalize(&spelled))).then_some(followed)
+}
+
+fn spelled_out(text: &str, cwd: &Path, home: &Path) -> PathBuf {
     let text = if text.contains('\\') { text.replace('\\', "/") } else { text.to_owned() };
     if let Some(rest) = text.strip_prefix("~/") {
-        return normalize(&home.join(rest));
+        return home.join(rest);
     }
     if let Some((drive, rest)) = windows_drive(&text) {
         let mount = PathBuf::from(format!("/mnt/{drive}"));
         if mount.is_dir() {
-            return normalize(&mount.join(rest));
+            return mount.join(rest);
         }
     }
-    normalize(&cwd.join(text))
+    cwd.join(text)
 }
 
 fn windows_drive(text: &str) -> Option<(char, &str)> {
@@ -158,6 +173,23 @@ mod tests {
             ("a//b/", "/work/a/b"),
         ] {
             assert_eq!(written(text, cwd, home), Path::new(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_before_dots_has_two_meanings() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("prod/sub")).unwrap();
+        symlink("prod/sub", base.join("link")).unwrap();
+        for (text, other) in [
+            ("link/../a", Some("prod/a")),
+            ("prod/sub/../a", None),
+            ("new/../a", None),
+            ("link/a..b", None),
+            ("prod/../link/a", None),
+        ] {
+            assert_eq!(other_meaning(text, &base, &base), other.map(|other| base.join(other)), "{text}");
         }
     }
 

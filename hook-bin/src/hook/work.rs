@@ -29,7 +29,8 @@ pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFail
     let config = Config::load(user, [surroundings.root().as_path()]);
     let _ = strictness.set(config.on_failure);
     failpoint::reach("decide");
-    let protection = Protection::new(folders.clone());
+    let named = surroundings.named.as_ref().map(|named| named.path.clone());
+    let protection = Protection::new(folders.as_ref(), named);
     let servers = folders.as_ref().filter(|_| !arguments.no_server);
     let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
     let guards = Guards {
