@@ -59,6 +59,26 @@ fn s15_malformed_input_of_every_kind_asks_with_a_reason() {
 }
 
 #[test]
+fn a_path_of_which_the_file_is_not_known_asks() {
+    let project = Project::new();
+    let through = format!("/proc/1/root{}/a", project.root.display());
+    let said = project
+        .hook(&CLAUDE, json!({"tool_name": "Write", "tool_input": {"file_path": through, "content": "x"}}).to_string());
+    assert_eq!(said.decision(), "ask", "{said:?}");
+    assert!(said.reason().contains("/proc"), "{said:?}");
+    // A process whose working folder is gone.
+    let gone = project.root.join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "rmdir \"$PWD\"; exec \"$0\" hook --agent claude --no-log", env!("CARGO_BIN_EXE_ruleline")]);
+    command.current_dir(&gone).env("RULELINE_TEST_HOME", &project.home);
+    let relative = json!({"tool_name": "Write", "tool_input": {"file_path": "a", "content": "x"}}).to_string();
+    let said = hook::say(command, relative.as_bytes());
+    assert_eq!(said.decision(), "ask", "{said:?}");
+    assert!(said.reason().contains("working folder"), "{said:?}");
+}
+
+#[test]
 fn s16_a_payload_over_the_cap_asks_and_is_read_to_its_end() {
     let project = Project::new();
     let said = project.hook(&CLAUDE, vec![b'x'; 100 << 20]);

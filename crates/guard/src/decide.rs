@@ -194,6 +194,13 @@ impl Guards<'_> {
         let change = change_of(edit, &stack.shown);
         let mut judged = judging.judge(&file, &stack, &change, session);
         outcome.news.append(&mut judged.news);
+        if !file.written.is_absolute() {
+            judged.failures.push("the path is relative and the agent's working folder is not known".to_owned());
+        }
+        // What stands there is this process' own view of the system, and not always the agent's.
+        if file.each().any(|path| path.starts_with("/proc")) {
+            judged.failures.push("a path through /proc may mean any file; write the file's own path".to_owned());
+        }
         if let Some(other) = paths::other_meaning(&text, &self.surroundings.cwd, home) {
             judged.failures.push(format!(
                 "a link stands before a `..`, so that the path may also mean {}; write it without `..`",
