@@ -95,6 +95,14 @@ impl Judging<'_> {
     fn verdicts(&self, file: &Spelled, stack: &Stack, books: &[(Arc<LoadedBook>, Change)]) -> Vec<Verdict> {
         let folder = stack.roots.first().map_or(file.resolved.as_path(), |(root, _)| root);
         let case = if paths::ignores_case(folder) { Case::Folded } else { Case::Exact };
+        let mut verdicts = self.unmasked(file, case, books);
+        let seen: Vec<(&Rulebook, &Change)> = books.iter().map(|(book, change)| (&book.book, change)).collect();
+        Judge { facts: self.facts, case }.mask(&seen, &mut verdicts);
+        verdicts
+    }
+
+    /// The verdicts, each with the secrets of its own rulebook masked.
+    fn unmasked(&self, file: &Spelled, case: Case, books: &[(Arc<LoadedBook>, Change)]) -> Vec<Verdict> {
         let judge = |facts: &dyn FactSource| -> Vec<Verdict> {
             let judge = Judge { facts, case };
             books.iter().map(|(book, change)| judge.judge(&book.book, change)).collect()

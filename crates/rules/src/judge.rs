@@ -95,6 +95,29 @@ impl<'a> Judge<'a> {
         hits.into_iter().map(&mut finding).collect()
     }
 
+    /// Quotes the findings of several rulebooks about one change anew, so that what the secrets' rules of any of them
+    /// match is masked in all. Each rulebook comes with the change as it sees it, in the order of the verdicts.
+    pub fn mask(&self, books: &[(&Rulebook, &Change)], verdicts: &mut [Verdict]) {
+        let quotes = |finding: &Finding| !finding.text.is_empty();
+        if books.len() < 2 || !verdicts.iter().any(|verdict| verdict.findings.iter().any(quotes)) {
+            return;
+        }
+        let usable = books.iter().flat_map(|(book, change)| self.select(book, change).usable);
+        let redacting: Vec<&Rule> = usable.filter(|rule| rule.redact).collect();
+        if redacting.is_empty() {
+            return;
+        }
+        let mut work = Work::default();
+        for ((_, change), verdict) in books.iter().zip(verdicts) {
+            let mut case = Case::new(change, self.facts, redacting.clone(), &mut work);
+            for finding in verdict.findings.iter_mut().filter(|finding| quotes(finding)) {
+                if let Some(span) = &finding.span {
+                    finding.text = case.quote(span);
+                }
+            }
+        }
+    }
+
     /// Whether judging needs neither a regex nor a parse: no literal of the rules that apply occurs.
     pub fn is_cheap(&self, book: &Rulebook, change: &Change) -> bool {
         let usable = self.select(book, change).usable;
