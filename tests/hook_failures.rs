@@ -79,6 +79,23 @@ fn a_path_of_which_the_file_is_not_known_asks() {
 }
 
 #[test]
+fn s16_an_answer_that_cannot_be_written_blocks() {
+    let project = Project::with_rules("[[rule]]\nid = 'r'\npaths = ['a']\n");
+    let say = |words: &[&str], file: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "exec \"$0\" \"$@\" >/dev/full", env!("CARGO_BIN_EXE_ruleline")]).args(words);
+        command.current_dir(&project.root).env("RULELINE_TEST_HOME", &project.home);
+        hook::say(command, project.payload_write(file, "x").to_string().as_bytes())
+    };
+    let hook = ["hook", "--agent", "claude", "--no-log"];
+    let refused = say(&hook, "a");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("no change of a is allowed"), "{refused:?}");
+    assert_eq!(say(&hook, "b").code, Some(0), "where nothing is to be said, nothing is lost");
+    assert_eq!(say(&["check"], "a").code, Some(2));
+}
+
+#[test]
 fn s16_a_payload_over_the_cap_asks_and_is_read_to_its_end() {
     let project = Project::new();
     let said = project.hook(&CLAUDE, vec![b'x'; 100 << 20]);

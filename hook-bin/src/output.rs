@@ -2,10 +2,21 @@
 
 use std::io::{self, Write as _};
 
-/// Writes `text` to stdout. A reader that went away is nobody's error.
+/// Writes `text` to stdout, whether anybody reads it or not.
 pub fn print(text: &str) {
+    let _ = deliver(text);
+}
+
+/// Writes `text` to stdout. A reader that went away is nobody's error.
+///
+/// # Errors
+/// The text could not be written.
+pub fn deliver(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Writes one line to stderr.

@@ -78,8 +78,12 @@ pub fn run(words: &[OsString]) -> ExitCode {
     if let Some(line) = &answer.stderr {
         output::complain(line.strip_prefix("ruleline ").unwrap_or(line));
     }
-    if let Some(line) = answer.stdout {
-        output::print(&(line + "\n"));
+    if let Some(line) = answer.stdout
+        && let Err(error) = output::deliver(&format!("{line}\n"))
+    {
+        // The one answer that every agent takes without reading stdout.
+        output::complain(&format!("the answer cannot be written ({error}): {line}"));
+        std::process::exit(2);
     }
     // A thread that hangs must not keep the process.
     std::process::exit(i32::from(answer.exit));

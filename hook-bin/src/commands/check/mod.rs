@@ -30,7 +30,7 @@ use system::{Folders, paths, roots};
 
 use super::Command;
 use crate::hook::failpoint;
-use crate::output::{complain, print};
+use crate::output::{complain, deliver};
 use bench::{Bench, Scope};
 use books::Shelf;
 use report::{Open, Report};
@@ -92,10 +92,14 @@ fn run(words: &[OsString]) -> ExitCode {
     };
     match check(&arguments) {
         Ok(report) => {
-            print(&match arguments.format {
+            let text = match arguments.format {
                 Format::Text => text::render(&report, is_coloured()),
                 Format::Json => json::render(&report),
-            });
+            };
+            if let Err(error) = deliver(&text) {
+                complain(&format!("the report cannot be written: {error}"));
+                return ExitCode::from(2);
+            }
             ExitCode::from(report.status())
         }
         Err(refusal) => {
