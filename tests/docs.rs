@@ -177,6 +177,34 @@ fn the_settings_are_those_that_are_read() {
     }
 }
 
+/// The keys of every object in a value, each with where it stands.
+fn keys(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.insert(format!("{place}.{name}"));
+                keys(value, &format!("{place}.{name}"), found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, place, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_json_of_check_has_the_keys_that_are_shown() {
+    let project = Project::with_rules(
+        "[[rule]]\nid = \"no-eval\"\npaths = [\"*.py\"]\nforbid_calls = [\"eval\"]\n\n\
+         [[rule]]\nid = \"broken\"\npaths = [\"*.py\"]\nforbid = [\"(\"]\n",
+    );
+    project.write("a.py", "eval(1)\n");
+    let said = project.run(&["check", "--format", "json"], &[], b"");
+    let (mut printed, mut shown) = (BTreeSet::new(), BTreeSet::new());
+    keys(&serde_json::from_str(&said.stdout).unwrap(), "", &mut printed);
+    keys(&serde_json::from_str(&block("docs/check.md", "json", "version")).unwrap(), "", &mut shown);
+    assert_eq!(shown, printed);
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let mut seen = 0;
