@@ -86,9 +86,14 @@ fn the_text_has_an_excerpt_for_each_finding() {
     repository.write("src/a.py", "x = 1\ndef f():\n\ta = \"🦀\"; return eval(a)  # LATER\n");
     repository.write("src/b.py", "key = 'sk-ABCDEFGHIJKL'; print(key)\n");
     repository.write("migrations/1.py", "def upgrade():\n    pass\n");
+    repository.write("migrations/2.py", "def downgrade():\n    pass\n");
     insta::assert_snapshot!(repository.check(&[]).stdout, @r##"
     deny[undo]: no function downgrade()
     --> migrations/1.py
+     = rule: .ruleline/rules.toml:27
+
+    deny[undo]: downgrade() does nothing
+    --> migrations/2.py:1:5
      = rule: .ruleline/rules.toml:27
 
     deny[no-eval]: calls eval
@@ -124,7 +129,7 @@ fn the_text_has_an_excerpt_for_each_finding() {
       |
       = rule: .ruleline/rules.toml:15
 
-    5 findings (3 deny, 1 ask, 1 warn) in 3 of 4 files
+    6 findings (4 deny, 1 ask, 1 warn) in 4 of 5 files
     "##);
 }
 
@@ -269,7 +274,8 @@ fn another_rulebook_takes_the_projects_place() {
     repository.write("../other.json", rules);
     assert_eq!(repository.sketch(&["--rules", "../other.json"]), ["deny other a.py:2:1"]);
     let checked = repository.check(&["--rules", "nowhere.toml"]);
-    assert_eq!((checked.code, checked.stderr.as_str()), (Some(2), "ruleline: no rulebook nowhere.toml\n"));
+    let said = "ruleline: --rules nowhere.toml: there is no such file\n";
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(2), said));
 }
 
 #[test]

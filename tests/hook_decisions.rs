@@ -438,7 +438,8 @@ fn init_writes_what_the_hook_then_reads() {
     let project = Project::new();
     let said = project.run(&["init"], &[], b"");
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stdout.contains(".ruleline/rules.toml: written"), "{said:?}");
+    let written = format!("{}: written", project.root.join(".ruleline/rules.toml").display());
+    assert!(said.stdout.contains(&written), "{said:?}");
     assert_eq!(project.decision(&project.payload_write("a.txt", "<<<<<<< HEAD\n")), "deny");
     assert_eq!(project.decision(&project.payload_write(".github/workflows/x.yml", "x\n")), "ask");
     assert_eq!(project.decision(&project.payload_write("a.txt", "fine\n")), "silent");

@@ -137,6 +137,13 @@ fn s16_a_panic_anywhere_asks_with_a_reason_and_is_noted() {
     }
     let noted = std::fs::read_to_string(state.join("problems.log")).unwrap();
     assert_eq!(noted.lines().count(), 6, "{noted}");
+    let columns = |line: &str| line.splitn(4, ' ').map(str::to_owned).collect::<Vec<_>>();
+    for line in noted.lines().map(columns) {
+        assert!(line[0].parse::<u64>().is_ok() && ["claude", "codex"].contains(&line[1].as_str()), "{line:?}");
+        // What failed while the payload was read is not known to be any event.
+        assert!(["-", "PreToolUse"].contains(&line[2].as_str()), "{line:?}");
+        assert!(line[3].starts_with("an error of ruleline itself"), "{line:?}");
+    }
     assert_eq!(
         std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(state.join("problems.log")).unwrap()) & 0o777,
         0o600

@@ -19,7 +19,7 @@ const MUSL: &str = "x86_64-unknown-linux-musl";
 pub const STATIC_FLAGS: &str = "-C relocation-model=static";
 
 /// What lies beside the programs in the archive.
-const PAPERS: [&str; 4] = ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "editors/neovim"];
+const PAPERS: [&str; 6] = ["README.md", "ARCHITECTURE.md", "docs", "LICENSE-APACHE", "LICENSE-MIT", "editors/neovim"];
 
 /// Builds the release archives.
 #[derive(Args)]

@@ -181,15 +181,22 @@ impl Config {
             Ok(None) => {}
             Ok(Some(bytes)) => self.apply(file, &bytes, owner),
             Err(error) => {
-                self.problems.push(ConfigProblem { file: file.to_path_buf(), line: 1, message: error.to_string() });
+                self.note(ConfigProblem { file: file.to_path_buf(), line: 1, message: error.to_string() });
             }
+        }
+    }
+
+    /// A file may be taken over more than once: as the root of the working folder and as that of an edited file.
+    fn note(&mut self, problem: ConfigProblem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
         }
     }
 
     fn apply(&mut self, file: &Path, bytes: &[u8], owner: Owner) {
         let Ok(text) = std::str::from_utf8(bytes) else {
             let message = "it is not UTF-8, so nothing it says holds".to_owned();
-            self.problems.push(ConfigProblem { file: file.to_path_buf(), line: 1, message });
+            self.note(ConfigProblem { file: file.to_path_buf(), line: 1, message });
             return;
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -201,7 +208,7 @@ impl Config {
             Ok(table) => table,
             Err(error) => {
                 let start = error.span().map_or(0, |span| span.start);
-                self.problems.push(problem(start, format!("{}; nothing this file says holds", error.message())));
+                self.note(problem(start, format!("{}; nothing this file says holds", error.message())));
                 return;
             }
         };
@@ -215,7 +222,7 @@ impl Config {
                 Some(_) => self.set(name, value, owner),
             };
             if let Err(message) = said {
-                self.problems.push(problem(key.span().start, message));
+                self.note(problem(key.span().start, message));
             }
         }
     }
@@ -365,6 +372,16 @@ mod tests {
             assert!(found.problems[0].message.contains(part), "{text}: {}", found.problems[0].message);
         }
         assert_eq!(config("\u{feff}on_failure = \"deny\"", "").on_failure, OnFailure::Deny);
+    }
+
+    #[test]
+    fn a_file_that_is_taken_over_twice_has_its_problems_once() {
+        let mut found = config("", "nonsense = 1\nlog = \"off\"");
+        let file = found.problems[0].file.clone();
+        found.add_project(&file, Ok(Some(b"nonsense = 1\nlog = \"off\"".to_vec())));
+        assert_eq!(found.problems.len(), 2);
+        found.add_project(&file, Ok(Some(b"\nnonsense = 1".to_vec())));
+        assert_eq!(found.problems.len(), 3);
     }
 
     #[test]

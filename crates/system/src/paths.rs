@@ -161,16 +161,16 @@ mod tests {
 
     #[test]
     fn written_paths_are_absolute_and_lexical() {
-        let (cwd, home) = (Path::new("/work"), Path::new("/home/me"));
+        let (cwd, home) = (Path::new("/project"), Path::new("/home/me"));
         for (text, expected) in [
-            ("a.py", "/work/a.py"),
-            ("./a/../b.py", "/work/b.py"),
-            ("src\\a.py", "/work/src/a.py"),
+            ("a.py", "/project/a.py"),
+            ("./a/../b.py", "/project/b.py"),
+            ("src\\a.py", "/project/src/a.py"),
             ("/abs/./x", "/abs/x"),
             ("../../../x", "/x"),
             ("~/x", "/home/me/x"),
-            ("~other/x", "/work/~other/x"),
-            ("a//b/", "/work/a/b"),
+            ("~other/x", "/project/~other/x"),
+            ("a//b/", "/project/a/b"),
         ] {
             assert_eq!(written(text, cwd, home), Path::new(expected), "{text}");
         }

@@ -83,7 +83,8 @@ fn write(root: &Path, rules: &str) -> Result<String, OpenError> {
         let relative = Path::new(FOLDER).join(name);
         let made = opened.create(&relative, text.as_bytes())?;
         let what = if made { "written" } else { "is there already, left as it is" };
-        report.extend([relative.to_string_lossy().as_ref(), ": ", what, "\n"]);
+        let path = rules::plain::plain(&system::paths::shown(&root.join(&relative)), rules::plain::PATH);
+        report.extend([path.as_str(), ": ", what, "\n"]);
     }
     Ok(report)
 }

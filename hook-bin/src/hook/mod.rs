@@ -37,11 +37,11 @@ Flags:
   --event EVENT            what happened, where the payload does not say
   --rules FILE             a rulebook elsewhere; with pre-edit in place of the project's, else beside it
   --project DIR            the project's root
-  --state-dir DIR          the state folder
+  --state-dir DIR          another state folder, for tests and containers
   --approve                say allow where an edit was judged and nothing was found
   --no-instruction-check   leave out the check for text that instructs reviewers
   --no-server              ask no running server
-  --no-log                 record nothing
+  --no-log                 write nothing to problems.log
 ";
 
 /// The stack of the thread that judges, in bytes.

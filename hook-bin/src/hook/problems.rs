@@ -1,4 +1,5 @@
-//! One line for each event that could not be judged, in `problems.log` of the state folder.
+//! One line for each event that could not be judged, in `problems.log` of the state folder: seconds since 1970, the
+//! agent, the event (`-` where it is not known), why.
 //!
 //! The line is ours, one line whatever was in it, and the file is bounded. That it cannot be written is no problem of
 //! the event.
@@ -19,6 +20,7 @@ pub fn note(state: &Path, agent: &str, event: &str, reason: &str) {
     }
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let plain = |text: &str, limit| rules::plain::plain(text, limit);
+    let event = if event.is_empty() { "-" } else { event };
     let line = format!("{seconds} {agent} {} {}\n", plain(event, 80), plain(reason, 500));
     if let Ok(root) = Root::open(state) {
         let _ = root.append(Path::new("problems.log"), line.as_bytes(), CAP);

@@ -159,7 +159,7 @@ fn named(path: &Path) -> Result<Named, Refusal> {
     if absolute.is_file() {
         return Ok(Named { path: absolute, replaces: true });
     }
-    Err(format!("no rulebook {}", rules::plain::plain(&paths::shown(path), rules::plain::PATH)))
+    Err(format!("--rules {}: there is no such file", rules::plain::plain(&paths::shown(path), rules::plain::PATH)))
 }
 
 /// Colours are for terminals, and not for those whose user wants none (no-color.org).

@@ -39,7 +39,10 @@ impl<'a> Places<'a> {
             line: finding.line,
             range,
             cell: None,
-            excerpt: place.map(|(span, line)| Excerpt::quoted(text, &line, span, &finding.text)),
+            // What a finding does not quote is not shown either.
+            excerpt: place
+                .filter(|_| !finding.text.is_empty())
+                .map(|(span, line)| Excerpt::quoted(text, &line, span, &finding.text)),
             origin: None,
         };
         match &self.change.counting {
