@@ -9,13 +9,9 @@ use std::process::ExitCode;
 pub mod accelerator;
 pub mod commands;
 pub mod hook;
-pub mod output;
-
-/// musl's own allocator asks the kernel for pages and gives them back all the time: in a process that lives for a
-/// millisecond that is much of its time.
 #[cfg(target_env = "musl")]
-#[global_allocator]
-static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+mod memory;
+pub mod output;
 
 const HELP: &str = "\
 Ruleline: one rulebook for your editor and your coding agent.

@@ -6,8 +6,6 @@
 pub mod facts;
 pub mod language;
 pub mod lines;
-#[cfg(target_env = "musl")]
-mod memory;
 pub mod position;
 mod python;
 pub mod shell;

@@ -138,8 +138,6 @@ pub(crate) fn parse(
     if text.len() > limit {
         return Err(ParseStop::TooLarge { bytes: text.len(), limit });
     }
-    #[cfg(target_env = "musl")]
-    crate::memory::share();
     let mut parser = Parser::new();
     parser.set_language(grammar).expect("the grammar's version is one this tree-sitter reads");
     let mut steps = 0;
