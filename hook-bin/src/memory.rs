@@ -2,11 +2,10 @@
 //!
 //! musl's asks the kernel for pages and gives them back all the time, and each page is touched for the first time at the
 //! price of a fault: in a process that lives for a millisecond that is half of its time. Here `dlmalloc` keeps the books,
-//! and pages come in growing runs that are there at once. The functions have C's names, so that the linker takes them
+//! and pages come in runs that are there at once. The functions have C's names, so that the linker takes them
 //! for all of the program, tree-sitter's grammars included. The only module of the command with `unsafe` code.
 #![allow(unsafe_code, reason = "an allocator hands out raw memory, under the names that C knows")]
 
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,34 +15,24 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// How blocks are aligned, as C's `malloc` does for any type.
 const ALIGNMENT: usize = 16;
-/// The first run of pages, in bytes; each next one is twice as long.
-const FIRST_RUN: usize = 128 << 10;
-/// The longest run that is made to be there at once; more than that is asked for as it is needed.
+/// Up to this size a run of pages is made to be there at once, in bytes. `dlmalloc` asks for 64 KiB where less is needed:
+/// longer runs save calls, but a page that is never used costs more than it is to be asked for.
 const LONGEST_RUN: usize = 512 << 10;
 
-static MEMORY: Mutex<Dlmalloc<Pages>> = Mutex::new(Dlmalloc::new_with_allocator(Pages { next: Cell::new(FIRST_RUN) }));
+static MEMORY: Mutex<Dlmalloc<Pages>> = Mutex::new(Dlmalloc::new_with_allocator(Pages));
 
 fn memory() -> MutexGuard<'static, Dlmalloc<Pages>> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Pages of the kernel.
-struct Pages {
-    /// How long the next run is.
-    next: Cell<usize>,
-}
+struct Pages;
 
 // SAFETY: each region is fresh, private and writable memory of at least the size asked for, and is given back as a whole
 // or at its end.
 unsafe impl Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        let run = self.next.get();
-        let (size, flags) = if size <= LONGEST_RUN {
-            self.next.set((2 * run).min(LONGEST_RUN));
-            (size.max(run), MapFlags::PRIVATE | MapFlags::POPULATE)
-        } else {
-            (size, MapFlags::PRIVATE)
-        };
+        let flags = if size <= LONGEST_RUN { MapFlags::PRIVATE | MapFlags::POPULATE } else { MapFlags::PRIVATE };
         // SAFETY: the kernel chooses a place where nothing is.
         match unsafe { mmap_anonymous(ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, flags) } {
             Ok(region) => (region.cast(), size, 0),
