@@ -48,7 +48,7 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     let books = question.books.iter().map(|(book, change)| {
         Some(BookRequest {
             path: book.path.to_str()?.to_owned(),
-            digest: digest(&book.bytes),
+            digest: Digest(book.book.digest),
             shown: change.path.clone(),
             names: change.names.clone(),
         })

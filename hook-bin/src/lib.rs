@@ -9,6 +9,8 @@ use std::process::ExitCode;
 pub mod accelerator;
 pub mod commands;
 pub mod hook;
+#[cfg(target_env = "musl")]
+mod memory;
 pub mod output;
 
 const HELP: &str = "\

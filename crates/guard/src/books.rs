@@ -68,6 +68,12 @@ impl LoadedBook {
         let book = Rulebook::load(&bytes, Format::of(&path.to_string_lossy()));
         LoadedBook { path, bytes: bytes.into(), book }
     }
+
+    /// As [`LoadedBook::from_bytes`], with [`Rulebook::load_about`].
+    fn about(path: PathBuf, bytes: Vec<u8>, names: &[String]) -> LoadedBook {
+        let book = Rulebook::load_about(&bytes, Format::of(&path.to_string_lossy()), names);
+        LoadedBook { path, bytes: bytes.into(), book }
+    }
 }
 
 /// Whoever loads rulebooks.
@@ -78,6 +84,16 @@ pub trait RulebookSource {
     /// In one line, why the file cannot be read.
     fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String>;
 
+    /// As [`RulebookSource::load`], for who judges a file that has no other names than these: rules about other files
+    /// may be left out.
+    ///
+    /// # Errors
+    /// As [`RulebookSource::load`].
+    fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
+        let _ = names;
+        self.load(place)
+    }
+
     /// A rulebook whose bytes were kept from earlier.
     fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook>;
 }
@@ -86,11 +102,19 @@ pub trait RulebookSource {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FromDisk;
 
+impl FromDisk {
+    fn read(place: &Place) -> Result<Option<Vec<u8>>, String> {
+        system::open::read_below(&place.root, &place.relative, LARGEST).map_err(|error| error.to_string())
+    }
+}
+
 impl RulebookSource for FromDisk {
     fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
-        let bytes =
-            system::open::read_below(&place.root, &place.relative, LARGEST).map_err(|error| error.to_string())?;
-        Ok(bytes.map(|bytes| Arc::new(LoadedBook::from_bytes(place.path(), bytes))))
+        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::from_bytes(place.path(), bytes))))
+    }
+
+    fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
+        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::about(place.path(), bytes, names))))
     }
 
     fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {

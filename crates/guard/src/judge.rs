@@ -133,9 +133,10 @@ impl Judging<'_> {
         judged: &mut FileVerdict,
     ) -> Vec<Held> {
         let mut held = Vec::new();
+        let names = file.every_name();
         for holding in &stack.holdings {
             let path = holding.place.path();
-            let loaded = match self.books.load(&holding.place) {
+            let loaded = match self.books.load_about(&holding.place, &names) {
                 Ok(loaded) => loaded,
                 Err(why) => {
                     judged.failures.push(format!("a rulebook cannot be read: {why}"));

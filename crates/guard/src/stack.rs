@@ -48,6 +48,21 @@ impl Spelled {
         names
     }
 
+    /// Every name that the file has below any folder, and the absolute ones.
+    pub fn every_name(&self) -> Vec<String> {
+        let mut names = self.absolute_names();
+        for path in self.each() {
+            let mut parts = path.components();
+            while parts.next().is_some() {
+                let name = paths::shown(parts.as_path());
+                if !name.is_empty() && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
     /// The absolute names, for rules that may name any file.
     pub fn absolute_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.each().map(paths::shown).collect();

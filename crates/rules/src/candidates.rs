@@ -88,13 +88,13 @@ impl Words {
         }
         let mut words = Words::default();
         // A byte order mark in front of a text is no letter of its first word.
-        for word in words_of(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        words_of(text.strip_prefix('\u{feff}').unwrap_or(text), |word| {
             let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
             if is_candidate && wanted.contains(word) && !words.present.contains(word) {
                 words.is_dynamic |= DYNAMIC.contains(&word);
                 words.present.insert(word.into());
             }
-        }
+        });
         words
     }
 
@@ -105,20 +105,39 @@ impl Words {
     }
 }
 
-/// The runs of letters, digits and underscores.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
+/// Whether a byte is part of a run that words are in: of a letter, a digit, an underscore, or of anything outside of
+/// ASCII.
+const IS_PART: [bool; 256] = {
+    let mut is_part = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        is_part[byte] = byte >= 0x80 || (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    is_part
+};
+
+/// Calls `each` with the runs of letters, digits and underscores: a plain loop, for it reads every byte of a file.
+fn words_of(text: &str, mut each: impl FnMut(&str)) {
     let bytes = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-    let mut at = 0;
-    let runs = std::iter::from_fn(move || {
-        let start = at + bytes[at..].iter().position(is_part)?;
-        let end = bytes[start..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| start + length);
-        at = end;
-        Some(&text[start..end])
-    });
-    // Outside of ASCII there are letters, and much that ends a word.
-    let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
-    runs.flat_map(move |run| run.split(is_end).filter(|word| !word.is_empty()))
+    let mut end = 0;
+    while let Some(gap) = bytes[end..].iter().position(|byte| IS_PART[usize::from(*byte)]) {
+        let start = end + gap;
+        end = start;
+        let mut all = 0;
+        while let Some(byte) = bytes.get(end).filter(|byte| IS_PART[usize::from(**byte)]) {
+            all |= byte;
+            end += 1;
+        }
+        let run = &text[start..end];
+        if all.is_ascii() {
+            each(run);
+        } else {
+            // Outside of ASCII there are letters, and much that ends a word.
+            let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
+            run.split(is_end).filter(|word| !word.is_empty()).for_each(&mut each);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::{Change, Rulebook, Work};
 /// A finding without its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Index into the rulebook's rules.
+    /// The rule's number in the rulebook's text, from 0: its index where none was left out.
     pub rule: usize,
     /// Which check.
     pub check: Check,
@@ -60,9 +60,12 @@ impl Judge<'_> {
         let mut case = Case::new(change, self.facts, usable, work);
         let mut restated = Vec::with_capacity(claims.len());
         for claim in claims {
-            let usable = !in_doubt && rules.binary_search(&claim.rule).is_ok() && book.disabled(claim.rule).is_none();
-            let rule = book.rules.get(claim.rule).filter(|_| usable);
-            restated.push(rule.and_then(|rule| restate(&mut case, rule, claim)));
+            let usable =
+                |index: &usize| !in_doubt && rules.binary_search(index).is_ok() && book.disabled(*index).is_none();
+            let index = book.index_of(claim.rule).filter(usable);
+            restated.push(
+                index.and_then(|index| restate(&mut case, &book.rules[index], &Claim { rule: index, ..claim.clone() })),
+            );
         }
         restated
     }

@@ -8,7 +8,7 @@ use jsonc_parser::ast;
 use syntax::Span;
 use toml::de::{DeTable, DeValue};
 
-use crate::Format;
+use crate::{Format, ordinary};
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,12 +58,12 @@ impl Value<'_> {
 /// The top-level table of a text.
 pub(crate) fn parse(text: &str, format: Format) -> Result<Vec<Entry<'_>>, Vec<SyntaxError>> {
     match format {
-        Format::Toml => parse_toml(text),
+        Format::Toml => ordinary::parse(text).map_or_else(|| parse_toml(text), Ok),
         Format::Json => parse_json(text).map_err(|error| vec![error]),
     }
 }
 
-fn parse_toml(text: &str) -> Result<Vec<Entry<'_>>, Vec<SyntaxError>> {
+pub(crate) fn parse_toml(text: &str) -> Result<Vec<Entry<'_>>, Vec<SyntaxError>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(toml_table(table.into_inner()));

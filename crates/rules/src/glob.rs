@@ -133,6 +133,19 @@ impl Glob {
     }
 }
 
+/// What every path that a glob matches starts with and ends with; none where that is not plain to see.
+pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
+    if text.starts_with("./") || text.ends_with('/') {
+        return None;
+    }
+    let first = text.find(['*', '?']).unwrap_or(text.len());
+    let last = text.rfind(['*', '?']).map_or(0, |last| last + 1);
+    // `**/` is one wildcard, with its slash.
+    let end = &text[last..];
+    let end = if text[..last].ends_with("**") { end.strip_prefix('/').unwrap_or(end) } else { end };
+    Some((&text[..first], end))
+}
+
 /// `path` as it is compared where the file system does not tell upper from lower case.
 pub fn fold(path: &str) -> String {
     path.chars().flat_map(char::to_lowercase).collect()

@@ -12,9 +12,17 @@ const RESERVED: [&str; 8] =
 const PARTS: [&str; 4] = ["_lines", "_trigger", "_judged", "_answer"];
 
 /// The name of a rule with this id.
-fn name(id: &str) -> String {
+pub(crate) fn name(id: &str) -> String {
     let name: String = id.chars().map(|it| if it == '_' || it.is_alphanumeric() { it } else { '_' }).collect();
     if name.is_empty() || name.starts_with(char::is_numeric) { format!("rule_{name}") } else { name }
+}
+
+/// Every name that collides with that of a rule with this id.
+pub(crate) fn colliding(id: &str) -> impl Iterator<Item = String> {
+    let name = name(id);
+    let wholes: Vec<String> = PARTS.iter().filter_map(|part| name.strip_suffix(part).map(str::to_owned)).collect();
+    let parts: Vec<String> = PARTS.iter().map(|part| name.clone() + part).collect();
+    std::iter::once(name).chain(wholes).chain(parts)
 }
 
 /// Records each id that collides with another or with a reserved name.

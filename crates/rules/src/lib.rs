@@ -26,8 +26,10 @@ mod ids;
 mod names;
 mod needles;
 mod notebook;
+mod ordinary;
 mod pattern;
 mod reading;
+mod selection;
 mod signatures;
 mod specs;
 

@@ -45,8 +45,8 @@ struct Reader<'a> {
     problems: &'a mut Problems,
 }
 
-/// Reads the rule with this index.
-pub(crate) fn rule(text: &str, node: &Node, index: usize, problems: &mut Problems) -> Rule {
+/// Reads the rule that has this number in the text, from 0; its problems go to the rule at `index`.
+pub(crate) fn rule(text: &str, node: &Node, number: usize, index: usize, problems: &mut Problems) -> Rule {
     let no_entries = Vec::new();
     let entries = if let Value::Table(entries) = &node.value { entries } else { &no_entries };
     let find = |key: &str| entries.iter().find(|entry| entry.key == key);
@@ -57,7 +57,7 @@ pub(crate) fn rule(text: &str, node: &Node, index: usize, problems: &mut Problem
     let span = node.span.start..entries.iter().map(|entry| entry.node.span.end).fold(node.span.end, usize::max);
     let (name, id_span) = match id {
         Some((id, span)) => (id, span),
-        None => (format!("rule {}", index + 1), find("id").map_or(node.span.clone(), |entry| entry.node.span.clone())),
+        None => (format!("rule {}", number + 1), find("id").map_or(node.span.clone(), |entry| entry.node.span.clone())),
     };
     let mut rule = Rule {
         id: name,

@@ -12,6 +12,7 @@ use crate::document::{self, Entry, Value};
 use crate::names::NameGlob;
 use crate::paths::Paths;
 use crate::pattern::Pattern;
+use crate::selection::{self, Selected};
 use crate::specs::CallSpec;
 use crate::verdict::Effect;
 use crate::{ids, reading};
@@ -140,24 +141,48 @@ pub struct Rulebook {
     /// SHA-256 of the text.
     pub digest: [u8; 32],
     text: Arc<str>,
+    /// The number in the text of each of the rules, in order, where some were left out.
+    numbers: Option<Vec<usize>>,
 }
 
 impl Rulebook {
     /// Loads a rulebook from its bytes. Never fails: what is wrong is in [`Rulebook::problems`], and what a wrong part
     /// would have covered asks. Regexes are not looked at yet.
     pub fn load(bytes: &[u8], format: Format) -> Rulebook {
+        Rulebook::load_with(bytes, format, None)
+    }
+
+    /// As [`Rulebook::load`], for who judges files that have no other names than these: rules that are about none of
+    /// them may be left out, with their problems. No verdict on such a file is another for it.
+    pub fn load_about(bytes: &[u8], format: Format, names: &[String]) -> Rulebook {
+        Rulebook::load_with(bytes, format, Some(names))
+    }
+
+    fn load_with(bytes: &[u8], format: Format, names: Option<&[String]>) -> Rulebook {
         let digest = Sha256::digest(bytes).into();
         let mut problems = Problems::default();
         if bytes.len() > LONGEST {
             problems.of_file(0..0, format!("the rulebook is longer than {} KiB", LONGEST >> 10));
-            return Rulebook { rules: Vec::new(), problems: problems.place("", &mut []), digest, text: Arc::from("") };
+            return Rulebook {
+                rules: Vec::new(),
+                problems: problems.place("", &mut []),
+                digest,
+                text: Arc::from(""),
+                numbers: None,
+            };
         }
         let text: Arc<str> = match std::str::from_utf8(bytes) {
             Ok(text) => Arc::from(text),
             Err(error) => {
                 let text: Arc<str> = Arc::from(String::from_utf8_lossy(bytes));
                 problems.of_file(error.valid_up_to()..text.len().min(error.valid_up_to() + 3), not_utf8(bytes));
-                return Rulebook { rules: Vec::new(), problems: problems.place(&text, &mut []), digest, text };
+                return Rulebook {
+                    rules: Vec::new(),
+                    problems: problems.place(&text, &mut []),
+                    digest,
+                    text,
+                    numbers: None,
+                };
             }
         };
         // A byte order mark gives way to blanks, so that places stay.
@@ -165,9 +190,16 @@ impl Rulebook {
             Some(rest) => format!("   {rest}").into(),
             None => std::borrow::Cow::Borrowed(&*text),
         };
-        let mut rules = read(&readable, format, &mut problems);
+        let some = names.filter(|_| format == Format::Toml).and_then(|names| selection::read(&readable, names));
+        let (mut rules, numbers) = match some {
+            Some(Selected { rules, numbers, problems: found }) => {
+                problems = found;
+                (rules, Some(numbers))
+            }
+            None => (read(&readable, format, &mut problems), None),
+        };
         let problems = problems.place(&text, &mut rules);
-        Rulebook { rules, problems, digest, text }
+        Rulebook { rules, problems, digest, text, numbers }
     }
 
     /// As [`Rulebook::load`], with everything checked: for who shows problems.
@@ -193,6 +225,14 @@ impl Rulebook {
     /// The rulebook's text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
+    }
+
+    /// Where the rule that has this number in the text, from 0, is among the rules; none when it was left out.
+    pub(crate) fn index_of(&self, number: usize) -> Option<usize> {
+        match &self.numbers {
+            Some(numbers) => numbers.binary_search(&number).ok(),
+            None => (number < self.rules.len()).then_some(number),
+        }
     }
 
     /// Why no rule of it can be trusted to be there, if it is so: every change asks.
@@ -343,7 +383,7 @@ fn read(text: &str, format: Format, problems: &mut Problems) -> Vec<Rule> {
         return Vec::new();
     }
     let rules: Vec<Rule> =
-        items.iter().enumerate().map(|(index, item)| reading::rule(text, item, index, problems)).collect();
+        items.iter().enumerate().map(|(index, item)| reading::rule(text, item, index, index, problems)).collect();
     ids::collisions(&rules, problems);
     rules
 }

@@ -256,3 +256,101 @@ proptest! {
         prop_assert!(is_said || !is_broken);
     }
 }
+
+mod about {
+    use proptest::prelude::*;
+    use rules::{Case, Change, FactSource, Format, Judge, ParseNow, Rulebook, Verdict};
+
+    const GLOBS: [&str; 20] = [
+        "**",
+        "**/*.py",
+        "src/**",
+        "src/a.py",
+        "*.py",
+        "docs/",
+        "./src/*",
+        "Src/**",
+        "!src/a.py",
+        "!**",
+        "lib/*/x?.py",
+        "",
+        "a\\b",
+        "/r/src/a.py",
+        "src/*/../a.py",
+        "ſrc/**",
+        "?.py",
+        "**/a.*",
+        "src/**/a.py",
+        "K*",
+    ];
+    const IDS: [&str; 9] = [
+        "id = 'a'",
+        "id = 'b'",
+        "id = 'b_lines'",
+        "id = 'a-b'",
+        "id = 'a_b'",
+        "id = 'path'",
+        "id = ''",
+        "id = 'rule 2'",
+        "",
+    ];
+    const RESTS: [&str; 8] = [
+        "forbid = 'x'",
+        "forbid = '('",
+        "forbid_calls = ['os.system']\nwhy = 'w'",
+        "nonsense = true",
+        "why = \"a\\tb\"",
+        "",
+        "redact = true\nforbid = ['y']",
+        "on_fail = 'warn'\nforbid = 'x' # y",
+    ];
+
+    fn rule() -> impl Strategy<Value = String> {
+        let globs = prop::collection::vec(prop::sample::select(GLOBS.as_slice()), 0..3);
+        (prop::sample::select(IDS.as_slice()), globs, prop::sample::select(RESTS.as_slice())).prop_map(
+            |(id, globs, rest)| {
+                let globs: Vec<String> = globs.iter().map(|glob| format!("'{glob}'")).collect();
+                format!("[[rule]]\n{id}\npaths = [{}]\n{rest}\n", globs.join(", "))
+            },
+        )
+    }
+
+    /// A verdict with the ids of its rules in place of their indices.
+    fn told(book: &Rulebook, verdict: &Verdict) -> Vec<String> {
+        let id = |rule: Option<usize>| rule.map_or("", |rule| book.rules[rule].id.as_str()).to_owned();
+        let found = verdict
+            .findings
+            .iter()
+            .map(|it| format!("{} {:?} {:?} {} {}", id(it.rule), it.check, it.effect, it.text, it.what));
+        found.chain(verdict.unchecked.iter().map(|it| format!("{} {:?} {}", id(it.rule), it.check, it.why))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn leaving_rules_out_that_are_about_other_files_changes_no_verdict(
+            rules in prop::collection::vec(rule(), 0..8),
+            name in prop::sample::select(["src/a.py", "a.py", "SRC/A.PY", "lib/q/x1.py", "docs/x", "\u{212a}.py", "/r/src/a.py"].as_slice()),
+            folded in any::<bool>(),
+        ) {
+            let text = rules.concat();
+            let names = vec![name.to_owned()];
+            let whole = Rulebook::load(text.as_bytes(), Format::Toml);
+            let some = Rulebook::load_about(text.as_bytes(), Format::Toml, &names);
+            let change = Change::created(name.to_owned(), names, "import os\nx = 'y'\nos.system(x)\n".into());
+            let facts: &dyn FactSource = &ParseNow;
+            let judge = Judge { facts, case: if folded { Case::Folded } else { Case::Exact } };
+            prop_assert_eq!(told(&some, &judge.judge(&some, &change)), told(&whole, &judge.judge(&whole, &change)));
+            prop_assert!(some.rules.len() <= whole.rules.len());
+        }
+    }
+
+    #[test]
+    fn only_rules_about_the_file_are_read() {
+        let text: String =
+            (0..100).map(|n| format!("[[rule]]\nid = 'r{n}'\npaths = ['d{n}/*.md', '!x']\nforbid = 'w'\n")).collect();
+        let about = |name: &str| Rulebook::load_about(text.as_bytes(), Format::Toml, &[name.to_owned()]);
+        assert_eq!(about("src/a.py").rules.len(), 0);
+        let ids: Vec<String> = about("d7/a.md").rules.into_iter().map(|rule| rule.id).collect();
+        assert_eq!(ids, ["r7"]);
+    }
+}
