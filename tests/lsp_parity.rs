@@ -83,7 +83,9 @@ fn said_by_editor(diagnostics: &[Value]) -> Said {
                 .push(diagnostic["range"]["start"]["line"].as_u64().unwrap() + 1);
         }
     }
-    findings.values_mut().for_each(|lines| lines.sort_unstable());
+    for lines in findings.values_mut() {
+        lines.sort_unstable();
+    }
     Said { strictness, findings }
 }
 

@@ -198,6 +198,7 @@ fn messages_right_behind_initialize_are_not_lost() {
                 last = Some(message["params"].clone());
             }
         }
+        assert_eq!(exit_code(&mut child), Some(0));
         let last = last.expect("the document that was opened behind initialize is known");
         assert_eq!(last["version"], 6);
         assert_eq!(first_of_each_line(last["diagnostics"].as_array().unwrap()), expected(&text, "utf-16"));
