@@ -101,6 +101,7 @@ impl Session {
             stamp: 0,
             running: None,
             before: None,
+            parsed: None,
             report: None,
             waiting: Vec::new(),
         };
@@ -287,21 +288,22 @@ impl Session {
             workspaces: self.workspaces.clone(),
             path: document.path.clone(),
             text: document.text.clone(),
-            last_text: document.report.as_ref().map(|report| report.text.text.clone()),
+            parsed: document.parsed,
             before: document.before.clone(),
         };
         let key = key.to_owned();
         self.work(move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| snapshot.judge())).ok();
-            Event::Judged { key, stamp, found }
+            let mut found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| snapshot.judge())).ok();
+            let outlived = found.as_mut().and_then(|found| found.outlived.take());
+            (Event::Judged { key, stamp, found }, outlived)
         });
     }
 
-    /// Runs `work` on a thread of its own and brings back what it gives.
-    fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
+    /// Runs `work` on a thread of its own and brings back what it gives; what else it gives is dropped after that.
+    fn work<T>(&self, work: impl FnOnce() -> (Event, T) + Send + 'static) {
         let events = self.events.clone();
         tokio::task::spawn_blocking(move || {
-            let event = work();
+            let (event, _outlived) = work();
             if let Some(events) = events.upgrade() {
                 let _ = events.send(event);
             }
@@ -314,6 +316,7 @@ impl Session {
             return;
         };
         document.running = None;
+        document.parsed = found.as_ref().and_then(|found| found.parsed).or(document.parsed);
         let current = document.stamp == stamp;
         self.schedule.finished(key, current, now);
         if !current {
@@ -352,7 +355,7 @@ impl Session {
             if read.is_err() {
                 tracing::error!("reading the rulebooks panicked");
             }
-            Event::Surveyed
+            (Event::Surveyed, ())
         });
     }
 
