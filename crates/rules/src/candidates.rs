@@ -88,13 +88,13 @@ impl Words {
         }
         let mut words = Words::default();
         // A byte order mark in front of a text is no letter of its first word.
-        for word in words_of(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        each_word(text.strip_prefix('\u{feff}').unwrap_or(text), |word| {
             let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
             if is_candidate && wanted.contains(word) && !words.present.contains(word) {
                 words.is_dynamic |= DYNAMIC.contains(&word);
                 words.present.insert(word.into());
             }
-        }
+        });
         words
     }
 
@@ -105,20 +105,40 @@ impl Words {
     }
 }
 
-/// The runs of letters, digits and underscores.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
+/// For each byte, whether it is or may be part of a letter, a digit or an underscore.
+const IS_PART: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = byte >= 128 || (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
+/// Calls `visit` with each run of letters, digits and underscores.
+fn each_word<'t>(text: &'t str, mut visit: impl FnMut(&'t str)) {
     let bytes = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-    let mut at = 0;
-    let runs = std::iter::from_fn(move || {
-        let start = at + bytes[at..].iter().position(is_part)?;
-        let end = bytes[start..].iter().position(|byte| !is_part(byte)).map_or(bytes.len(), |length| start + length);
-        at = end;
-        Some(&text[start..end])
-    });
     // Outside of ASCII there are letters, and much that ends a word.
     let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
-    runs.flat_map(move |run| run.split(is_end).filter(|word| !word.is_empty()))
+    let mut at = 0;
+    while at < bytes.len() {
+        if !IS_PART[usize::from(bytes[at])] {
+            at += 1;
+            continue;
+        }
+        let (start, mut all) = (at, 0);
+        while at < bytes.len() && IS_PART[usize::from(bytes[at])] {
+            all |= bytes[at];
+            at += 1;
+        }
+        let run = &text[start..at];
+        if all < 128 {
+            visit(run);
+        } else {
+            run.split(is_end).filter(|word| !word.is_empty()).for_each(&mut visit);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl<'a> Case<'a> {
             let all =
                 all.flat_map(|checks| checks.forbid_calls.iter().map(|spec| &spec.name).chain(&checks.forbid_imports));
             // Identifiers are compared normalised: where that changes the text, so is the text.
-            if is_nfkc_quick(code.chars().filter(|it| !it.is_ascii())) == IsNormalized::Yes {
+            if code.is_ascii() || is_nfkc_quick(code.chars().filter(|it| !it.is_ascii())) == IsNormalized::Yes {
                 Words::of(code, all)
             } else {
                 Words::of(&code.nfkc().collect::<String>(), all)
