@@ -37,11 +37,6 @@ struct Whole {
     tree: Arc<Tree>,
 }
 
-/// What is known of a text that was forgotten: freeing it takes a while.
-pub struct Forgotten {
-    _slot: Option<Slot>,
-}
-
 /// Filled by whoever asks first; the others wait for it.
 type Cell = Arc<OnceLock<Outcome>>;
 
@@ -128,8 +123,10 @@ impl FactStore {
     }
 
     /// Lets go of what is known of a text that nobody has any more, such as a document's former state.
-    pub fn forget(&self, digest: Digest) -> Forgotten {
-        Forgotten { _slot: self.lock().remove((Language::Python, digest)) }
+    pub fn forget(&self, digest: Digest) {
+        let slot = self.lock().remove((Language::Python, digest));
+        // Freed with the lock given back.
+        drop(slot);
     }
 
     /// A source of facts for texts that differ little from the text `base`, which may have been asked for before.
@@ -330,7 +327,7 @@ mod tests {
         let store = FactStore::default();
         ask(&store, "f(1)\n");
         ask(&store.near(Some(digest("f(1)\n"))), "f(1\n");
-        drop(store.forget(digest("f(1)\n")));
+        store.forget(digest("f(1)\n"));
         let whole = store.whole(Language::Python, digest("f(1\n")).unwrap();
         assert_eq!(&*whole.text, "f(1)\n");
         ask(&store.near(Some(digest("f(1\n"))), "f(12)\n");
@@ -357,8 +354,8 @@ mod tests {
         ask(&store, "eval(1)\n");
         let one = store.bytes();
         ask(&store, "eval(2)\n");
-        drop(store.forget(digest("eval(1)\n")));
-        drop(store.forget(digest("never known")));
+        store.forget(digest("eval(1)\n"));
+        store.forget(digest("never known"));
         assert_eq!(store.bytes(), one);
         ask(&store, "eval(1)\n");
         assert_eq!(store.parses(), 3);

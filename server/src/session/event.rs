@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::facts::{Digest, Forgotten};
+use crate::facts::Digest;
 use crate::features::actions::Command;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Diagnostic;
@@ -130,6 +130,4 @@ pub struct Judged {
     pub before: Option<Arc<Before>>,
     /// The text whose facts were last asked for.
     pub parsed: Option<Digest>,
-    /// What is needed no longer; freed where nobody waits for it.
-    pub outlived: Option<Forgotten>,
 }

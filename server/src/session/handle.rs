@@ -293,17 +293,16 @@ impl Session {
         };
         let key = key.to_owned();
         self.work(move || {
-            let mut found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| snapshot.judge())).ok();
-            let outlived = found.as_mut().and_then(|found| found.outlived.take());
-            (Event::Judged { key, stamp, found }, outlived)
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| snapshot.judge())).ok();
+            Event::Judged { key, stamp, found }
         });
     }
 
-    /// Runs `work` on a thread of its own and brings back what it gives; what else it gives is dropped after that.
-    fn work<T>(&self, work: impl FnOnce() -> (Event, T) + Send + 'static) {
+    /// Has `work` done by a worker and brings back what it gives.
+    fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
         let events = self.events.clone();
-        tokio::task::spawn_blocking(move || {
-            let (event, _outlived) = work();
+        self.workers.run(move || {
+            let event = work();
             if let Some(events) = events.upgrade() {
                 let _ = events.send(event);
             }
@@ -355,7 +354,7 @@ impl Session {
             if read.is_err() {
                 tracing::error!("reading the rulebooks panicked");
             }
-            (Event::Surveyed, ())
+            Event::Surveyed
         });
     }
 

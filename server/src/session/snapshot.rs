@@ -66,7 +66,9 @@ impl Snapshot {
         let parsed = facts.digest_of(&self.text.text).or(self.parsed);
         // What the document was is needed no longer, unless it is what the edit is measured against.
         let outlived = self.parsed.filter(|last| parsed != Some(*last) && self.engine.facts.text(*last) != before.text);
-        let outlived = outlived.map(|last| self.engine.facts.forget(last));
-        Judged { diagnostics, before: Some(before), parsed, outlived }
+        if let Some(last) = outlived {
+            self.engine.facts.forget(last);
+        }
+        Judged { diagnostics, before: Some(before), parsed }
     }
 }
