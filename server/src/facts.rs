@@ -1,9 +1,11 @@
 //! The one store of facts: what is known of a text, keyed by the text's digest.
 //!
 //! Diagnostics and the socket both ask here, so that one content is parsed once whoever asks; [`FactStore::parses`]
-//! counts. Beside the facts the tree is kept, so that a text near a known one is parsed by its difference alone. Knows
-//! texts and languages, nothing of documents, files or LSP. Bounded in bytes: the least recently used goes first.
+//! counts. Beside the facts the tree is kept, so that a text near a known one is parsed by its difference alone; for a text
+//! with errors that of the text it was made from, since only a tree without errors can be built upon. Knows texts and
+//! languages, nothing of documents, files or LSP. Bounded in bytes: the least recently used goes first.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -24,8 +26,15 @@ type Outcome = Result<Parsed, String>;
 #[derive(Clone)]
 struct Parsed {
     text: Arc<str>,
-    tree: Arc<Tree>,
     facts: Arc<Facts>,
+    whole: Option<Whole>,
+}
+
+/// A text without errors and its tree: the text itself, or the last one on the way to it.
+#[derive(Clone)]
+struct Whole {
+    text: Arc<str>,
+    tree: Arc<Tree>,
 }
 
 /// Filled by whoever asks first; the others wait for it.
@@ -56,11 +65,11 @@ impl Kept {
         slot.cell.clone()
     }
 
-    fn remove(&mut self, key: Key) {
-        if let Some(slot) = self.slots.remove(&key) {
-            self.order.remove(&slot.used);
-            self.bytes -= slot.bytes;
-        }
+    fn remove(&mut self, key: Key) -> Option<Slot> {
+        let slot = self.slots.remove(&key)?;
+        self.order.remove(&slot.used);
+        self.bytes -= slot.bytes;
+        Some(slot)
     }
 
     /// Says what a key's entry weighs, and lets go of others until all fit; the newest stays whatever it weighs.
@@ -114,39 +123,41 @@ impl FactStore {
     }
 
     /// Lets go of what is known of a text that nobody has any more, such as a document's former state.
-    pub fn forget(&self, text: &str) {
-        if self.lock().slots.is_empty() {
-            return;
-        }
-        let digest = system::digest::sha256(text.as_bytes());
-        self.lock().remove((Language::Python, digest));
+    pub fn forget(&self, digest: Digest) {
+        let slot = self.lock().remove((Language::Python, digest));
+        // Freed with the lock given back.
+        drop(slot);
     }
 
-    /// A source of facts for texts that differ little from `base`, which may have been asked for before.
-    pub fn near(&self, base: Option<Arc<str>>) -> Near<'_> {
-        Near { store: self, base }
+    /// A source of facts for texts that differ little from the text `base`, which may have been asked for before.
+    pub fn near(&self, base: Option<Digest>) -> Near<'_> {
+        Near { store: self, base, asked: RefCell::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a text, without parsing it.
-    fn known(&self, language: Language, text: &str) -> Option<Parsed> {
-        let key = (language, system::digest::sha256(text.as_bytes()));
-        let cell = self.lock().slots.get(&key)?.cell.clone();
-        cell.get()?.as_ref().ok().cloned()
+    /// The tree to build upon for texts near this one, without parsing it.
+    fn whole(&self, language: Language, digest: Digest) -> Option<Whole> {
+        let cell = self.lock().slots.get(&(language, digest))?.cell.clone();
+        cell.get()?.as_ref().ok()?.whole.clone()
     }
 
-    fn get(&self, language: Language, text: &Arc<str>, base: Option<&Arc<str>>) -> Result<Arc<Facts>, String> {
-        let key = (language, system::digest::sha256(text.as_bytes()));
+    fn get(
+        &self,
+        language: Language,
+        text: &Arc<str>,
+        digest: Digest,
+        base: Option<Digest>,
+    ) -> Result<Arc<Facts>, String> {
+        let key = (language, digest);
         let cell = self.lock().cell(key);
         let mut fresh = false;
         let outcome = cell.get_or_init(|| {
             fresh = true;
             self.parses.fetch_add(1, Ordering::Relaxed);
-            let base = base.and_then(|base| self.known(language, base));
-            parse(language, text, base.as_ref())
+            parse(language, text, base.and_then(|base| self.whole(language, base)))
         });
         if fresh {
             self.lock().weigh(key, outcome.as_ref().map_or(text.len(), weight), self.budget);
@@ -157,25 +168,48 @@ impl FactStore {
 
 impl FactSource for FactStore {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        self.get(language, text, None)
+        self.get(language, text, system::digest::sha256(text.as_bytes()), None)
     }
 }
 
 /// See [`FactStore::near`].
 pub struct Near<'a> {
     store: &'a FactStore,
-    base: Option<Arc<str>>,
+    base: Option<Digest>,
+    asked: RefCell<Vec<Asked>>,
+}
+
+/// An answer, kept so that a text asked for again is not digested again.
+struct Asked {
+    language: Language,
+    text: Arc<str>,
+    digest: Digest,
+    facts: Arc<Facts>,
+}
+
+impl Near<'_> {
+    /// The digest of a text whose facts were given out here.
+    pub fn digest_of(&self, text: &Arc<str>) -> Option<Digest> {
+        self.asked.borrow().iter().find(|asked| Arc::ptr_eq(&asked.text, text)).map(|asked| asked.digest)
+    }
 }
 
 impl FactSource for Near<'_> {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        self.store.get(language, text, self.base.as_ref())
+        let mut asked = self.asked.borrow_mut();
+        if let Some(known) = asked.iter().find(|known| known.language == language && Arc::ptr_eq(&known.text, text)) {
+            return Ok(known.facts.clone());
+        }
+        let digest = system::digest::sha256(text.as_bytes());
+        let facts = self.store.get(language, text, digest, self.base)?;
+        asked.push(Asked { language, text: text.clone(), digest, facts: facts.clone() });
+        Ok(facts)
     }
 }
 
-fn parse(language: Language, text: &Arc<str>, base: Option<&Parsed>) -> Outcome {
+fn parse(language: Language, text: &Arc<str>, base: Option<Whole>) -> Outcome {
     let limits = Limits::default();
-    let tree = match base {
+    let tree = match &base {
         None => Tree::parse(language, text, &limits),
         Some(base) => {
             let (replaced, inserted) = difference(&base.text, text);
@@ -186,7 +220,8 @@ fn parse(language: Language, text: &Arc<str>, base: Option<&Parsed>) -> Outcome 
     };
     let tree = tree.map_err(|stop| stop.to_string())?;
     let facts = Arc::new(tree.facts(text));
-    Ok(Parsed { text: text.clone(), tree: Arc::new(tree), facts })
+    let whole = if tree.has_errors() { base } else { Some(Whole { text: text.clone(), tree: Arc::new(tree) }) };
+    Ok(Parsed { text: text.clone(), facts, whole })
 }
 
 /// The one replacement that leads from `before` to `after`: the bytes of `before` that go, and how many come.
@@ -211,7 +246,8 @@ fn floor(text: &str, mut at: usize) -> usize {
 fn weight(parsed: &Parsed) -> usize {
     let Facts { calls, uses, definitions, imports, comments, strings, errors } = &*parsed.facts;
     let names = |names: &[String], bindings: &[Span]| names.len() * 40 + size_of_val(bindings);
-    parsed.text.len() * (1 + TREE)
+    parsed.text.len()
+        + parsed.whole.as_ref().map_or(0, |whole| whole.text.len() * (1 + TREE))
         + calls.len() * size_of::<Call>()
         + calls.iter().map(|call| names(&call.names, &call.bindings)).sum::<usize>()
         + calls.iter().map(|call| call.arguments.len() * size_of::<Argument>()).sum::<usize>()
@@ -226,6 +262,10 @@ fn weight(parsed: &Parsed) -> usize {
 mod tests {
     use super::*;
 
+    fn digest(text: &str) -> Digest {
+        system::digest::sha256(text.as_bytes())
+    }
+
     fn ask(source: &dyn FactSource, text: &str) -> Arc<Facts> {
         source.facts(Language::Python, &Arc::from(text)).unwrap()
     }
@@ -238,7 +278,7 @@ mod tests {
                 scope.spawn(|| ask(&store, "eval(1)\n"));
             }
         });
-        assert_eq!(ask(&store.near(Some("other".into())), "eval(1)\n").calls.len(), 1);
+        assert_eq!(ask(&store.near(Some(digest("other"))), "eval(1)\n").calls.len(), 1);
         assert_eq!(store.parses(), 1);
         ask(&store, "eval(2)\n");
         assert_eq!(store.parses(), 2);
@@ -260,12 +300,38 @@ mod tests {
                 let store = FactStore::default();
                 ask(&store, before);
                 assert_eq!(
-                    ask(&store.near(Some(before.into())), after),
+                    ask(&store.near(Some(digest(before))), after),
                     ask(&FactStore::default(), after),
                     "{before:?} {after:?}"
                 );
             }
         }
+    }
+
+    #[test]
+    fn facts_are_those_of_a_fresh_parse_along_a_way_through_errors() {
+        let texts = ["f(1)\n", "f(1\n", "", "f('\n", "g(2)\nf(1)\n", "def\n", "def f(): eval(1)\nf(1)\n"];
+        for middle in texts {
+            for last in texts {
+                let store = FactStore::default();
+                ask(&store, texts[0]);
+                ask(&store.near(Some(digest(texts[0]))), middle);
+                let found = ask(&store.near(Some(digest(middle))), last);
+                assert_eq!(found, ask(&FactStore::default(), last), "{middle:?} {last:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_tree_from_before_an_error_is_kept_until_there_is_another() {
+        let store = FactStore::default();
+        ask(&store, "f(1)\n");
+        ask(&store.near(Some(digest("f(1)\n"))), "f(1\n");
+        store.forget(digest("f(1)\n"));
+        let whole = store.whole(Language::Python, digest("f(1\n")).unwrap();
+        assert_eq!(&*whole.text, "f(1)\n");
+        ask(&store.near(Some(digest("f(1\n"))), "f(12)\n");
+        assert_eq!(&*store.whole(Language::Python, digest("f(12)\n")).unwrap().text, "f(12)\n");
     }
 
     #[test]
@@ -288,8 +354,8 @@ mod tests {
         ask(&store, "eval(1)\n");
         let one = store.bytes();
         ask(&store, "eval(2)\n");
-        store.forget("eval(1)\n");
-        store.forget("never known");
+        store.forget(digest("eval(1)\n"));
+        store.forget(digest("never known"));
         assert_eq!(store.bytes(), one);
         ask(&store, "eval(1)\n");
         assert_eq!(store.parses(), 3);

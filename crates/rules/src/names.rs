@@ -52,6 +52,13 @@ impl NameGlob {
     /// Whether the whole of `name` matches. The `?` of a name (a call on something without a name) is matched by `*`
     /// alone.
     pub fn matches(&self, name: &str) -> bool {
+        let is_other =
+            |own: Option<&Token>, end: Option<char>| matches!(own, Some(Token::Char(own)) if Some(*own) != end);
+        // Nearly every name differs at one of its ends.
+        if is_other(self.tokens.last(), name.chars().next_back()) || is_other(self.tokens.first(), name.chars().next())
+        {
+            return false;
+        }
         let name: Vec<char> = name.chars().collect();
         let (mut token, mut at) = (0, 0);
         let mut last_run: Option<(usize, usize)> = None;

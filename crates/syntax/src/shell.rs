@@ -231,7 +231,7 @@ fn read(text: &str, limits: &Limits, depth: usize) -> Result<Commands, ParseStop
     let mut source = Cow::Borrowed(text);
     let mut tries = 0;
     loop {
-        let tree = tree::parse(&tree_sitter_bash::LANGUAGE.into(), &source, None, limits)?;
+        let tree = tree::parse(&tree_sitter_bash::LANGUAGE.into(), &source, limits)?;
         let (flat, misread) = walk::walk(&tree, text);
         tries += 1;
         if misread.is_empty() || tries > MOST_TRIES {

@@ -76,7 +76,7 @@ impl Tree {
     /// A limit was reached.
     pub fn parse(language: Language, text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
         language.check_runs(text)?;
-        let tree = parse(&language.grammar(), &language.parsed_text(text), None, limits)?;
+        let tree = parse(&language.grammar(), &language.parsed_text(text), limits)?;
         Ok(Tree { language, tree })
     }
 
@@ -106,8 +106,8 @@ impl Tree {
         self.language.check_runs(text)?;
         if !self.has_errors() {
             let source = self.language.parsed_text(text);
-            let tree = parse(&self.language.grammar(), &source, Some(&self.tree), limits)?;
-            if !tree.root_node().has_error() {
+            let tree = attempt(&self.language.grammar(), &source, Some(&self.tree), limits, Aim::NoErrors)?;
+            if let Some(tree) = tree.filter(|tree| !tree.root_node().has_error()) {
                 return Ok(Tree { language: self.language, tree });
             }
         }
@@ -127,13 +127,32 @@ impl Tree {
     }
 }
 
-/// Parses with any grammar, fresh or upon an edited tree.
+/// What a parse is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    AnyTree,
+    /// It may stop as soon as there is no other than a tree with errors.
+    NoErrors,
+}
+
+/// Parses afresh with any grammar.
 pub(crate) fn parse(
+    grammar: &tree_sitter::Language,
+    text: &str,
+    limits: &Limits,
+) -> Result<tree_sitter::Tree, ParseStop> {
+    let tree = attempt(grammar, text, None, limits, Aim::AnyTree)?;
+    tree.ok_or(ParseStop::OutOfTime)
+}
+
+/// Parses afresh or upon an edited tree; none where the aim is out of reach.
+fn attempt(
     grammar: &tree_sitter::Language,
     text: &str,
     old: Option<&tree_sitter::Tree>,
     limits: &Limits,
-) -> Result<tree_sitter::Tree, ParseStop> {
+    aim: Aim,
+) -> Result<Option<tree_sitter::Tree>, ParseStop> {
     let limit = limits.bytes.min(u32::MAX as usize);
     if text.len() > limit {
         return Err(ParseStop::TooLarge { bytes: text.len(), limit });
@@ -142,14 +161,16 @@ pub(crate) fn parse(
     parser.set_language(grammar).expect("the grammar's version is one this tree-sitter reads");
     let mut steps = 0;
     let mut stop = None;
-    let mut watch = |_: &ParseState| {
+    let mut is_missed = false;
+    let mut watch = |state: &ParseState| {
         steps += 1;
+        is_missed |= aim == Aim::NoErrors && state.has_error();
         if steps > limits.steps {
             stop = Some(ParseStop::TooCostly { limit: limits.steps });
         } else if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             stop = Some(ParseStop::OutOfTime);
         }
-        if stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.is_some() || is_missed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let bytes = text.as_bytes();
     let tree = parser.parse_with_options(
@@ -157,7 +178,7 @@ pub(crate) fn parse(
         old,
         Some(ParseOptions::new().progress_callback(&mut watch)),
     );
-    tree.ok_or_else(|| stop.unwrap_or(ParseStop::OutOfTime))
+    stop.map_or(Ok(tree), Err)
 }
 
 impl Language {

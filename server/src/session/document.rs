@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use crate::facts::Digest;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Report;
 use crate::text::{Encoding, Position, Text};
@@ -36,6 +37,8 @@ pub struct Document {
     pub running: Option<u64>,
     /// What the text is measured against, once a worker has read it.
     pub before: Option<Arc<Before>>,
+    /// The text whose facts were last asked for.
+    pub parsed: Option<Digest>,
     /// The last report; may be of an older stamp.
     pub report: Option<Arc<Report>>,
     /// Who waits for the report of the present stamp.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::facts::Digest;
 use crate::features::actions::Command;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Diagnostic;
@@ -127,4 +128,6 @@ pub struct Judged {
     pub diagnostics: Vec<Diagnostic>,
     /// What the text was measured against; none when no rule could hold for it.
     pub before: Option<Arc<Before>>,
+    /// The text whose facts were last asked for.
+    pub parsed: Option<Digest>,
 }

@@ -101,6 +101,7 @@ impl Session {
             stamp: 0,
             running: None,
             before: None,
+            parsed: None,
             report: None,
             waiting: Vec::new(),
         };
@@ -287,7 +288,7 @@ impl Session {
             workspaces: self.workspaces.clone(),
             path: document.path.clone(),
             text: document.text.clone(),
-            last_text: document.report.as_ref().map(|report| report.text.text.clone()),
+            parsed: document.parsed,
             before: document.before.clone(),
         };
         let key = key.to_owned();
@@ -297,10 +298,10 @@ impl Session {
         });
     }
 
-    /// Runs `work` on a thread of its own and brings back what it gives.
+    /// Has `work` done by a worker and brings back what it gives.
     fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
         let events = self.events.clone();
-        tokio::task::spawn_blocking(move || {
+        self.workers.run(move || {
             let event = work();
             if let Some(events) = events.upgrade() {
                 let _ = events.send(event);
@@ -314,6 +315,7 @@ impl Session {
             return;
         };
         document.running = None;
+        document.parsed = found.as_ref().and_then(|found| found.parsed).or(document.parsed);
         let current = document.stamp == stamp;
         self.schedule.finished(key, current, now);
         if !current {

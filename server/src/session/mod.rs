@@ -13,6 +13,7 @@ pub mod schedule;
 pub mod settings;
 mod snapshot;
 mod watch;
+mod workers;
 pub mod workspaces;
 
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ use crate::session::event::Event;
 use crate::session::schedule::Schedule;
 use crate::session::settings::Settings;
 use crate::session::watch::Watcher;
+use crate::session::workers::Workers;
 use crate::session::workspaces::Workspaces;
 
 /// Tells the time; tests bring their own.
@@ -68,6 +70,7 @@ pub struct Session {
     barriers: Vec<oneshot::Sender<()>>,
     survey: Survey,
     watcher: Option<Watcher>,
+    workers: Workers,
 }
 
 impl Session {
@@ -95,6 +98,7 @@ impl Session {
             barriers: Vec::new(),
             survey: Survey::default(),
             watcher: None,
+            workers: Workers::default(),
         }
     }
 

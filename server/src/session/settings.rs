@@ -43,7 +43,9 @@ impl Settings {
     pub fn change(&mut self, options: &Value) -> Vec<String> {
         let mut problems = Vec::new();
         let Some(options) = options.as_object() else {
-            if !options.is_null() {
+            // An empty Lua table is an empty list in JSON.
+            let says_nothing = options.is_null() || options.as_array().is_some_and(Vec::is_empty);
+            if !says_nothing {
                 problems.push("the settings of Ruleline are not an object".into());
             }
             return problems;
@@ -84,6 +86,7 @@ mod tests {
         for (options, expected, problems) in [
             (json!(null), default.clone(), 0),
             (json!({}), default.clone(), 0),
+            (json!([]), default.clone(), 0),
             (json!({"trusted": true}), Settings { trusted: true, ..default.clone() }, 0),
             (
                 json!({"baseline": "all", "hints": false}),

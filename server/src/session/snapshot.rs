@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::Engine;
+use crate::facts::Digest;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Subject;
 use crate::features::problems;
@@ -25,8 +26,8 @@ pub struct Snapshot {
     pub workspaces: Workspaces,
     /// The text.
     pub text: Text,
-    /// The text that was judged last, near which the facts are looked for.
-    pub last_text: Option<Arc<str>>,
+    /// The text whose facts were last asked for, near which they are looked for.
+    pub parsed: Option<Digest>,
     /// The baseline, once it has been read.
     pub before: Option<Arc<Before>>,
 }
@@ -43,10 +44,10 @@ impl Snapshot {
         // Our own files are not judged by what they may just be mending.
         if is_rulebook(path, user) {
             let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
-            return Judged { diagnostics: problems::of_rulebook(&book.problems()), before: None };
+            return Judged { diagnostics: problems::of_rulebook(&book.problems()), ..Judged::default() };
         }
         if problems::is_config(path) {
-            return Judged { diagnostics: problems::of_config(path, &self.text), before: None };
+            return Judged { diagnostics: problems::of_config(path, &self.text), ..Judged::default() };
         }
         // A notebook is judged by its cells, which its JSON text does not show.
         let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
@@ -60,14 +61,14 @@ impl Snapshot {
             let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
             Before::read(path, baseline, self.settings.trusted).into()
         });
-        let facts = self.engine.facts.near(self.last_text.clone());
+        let facts = self.engine.facts.near(self.parsed);
         let diagnostics = subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints);
+        let parsed = facts.digest_of(&self.text.text).or(self.parsed);
         // What the document was is needed no longer, unless it is what the edit is measured against.
-        let outlived =
-            self.last_text.as_ref().filter(|last| **last != self.text.text && before.text.as_ref() != Some(*last));
+        let outlived = self.parsed.filter(|last| parsed != Some(*last) && self.engine.facts.text(*last) != before.text);
         if let Some(last) = outlived {
             self.engine.facts.forget(last);
         }
-        Judged { diagnostics, before: Some(before) }
+        Judged { diagnostics, before: Some(before), parsed }
     }
 }
