@@ -4,7 +4,6 @@
 //! path is tried as written and with links resolved, in any case of letters. Nothing switches this off.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use system::{Folders, paths};
@@ -157,15 +156,15 @@ impl Protection {
 impl Protection {
     /// Whether a file of the table is a link to `file`, or another name of it.
     fn kept_elsewhere(&self, file: &Spelled, roots: &[&Path]) -> Option<&'static str> {
-        let identity = fs::metadata(&file.resolved).ok().filter(|found| found.is_file() && found.nlink() > 1);
-        let identity = identity.map(|found| (found.dev(), found.ino()));
+        let identity = paths::identity(&file.resolved).filter(|found| found.names > 1);
         // `Some` of what it is, if `place` leads to the file.
         let leads = |place: &Path, found: &fs::Metadata| {
             if found.is_symlink() {
                 let below = file.resolved.strip_prefix(paths::resolve(place)).ok()?;
                 return self.kept(&if below.as_os_str().is_empty() { place.to_path_buf() } else { place.join(below) });
             }
-            (found.is_file() && identity == Some((found.dev(), found.ino()))).then(|| self.kept(place)).flatten()
+            let same = found.is_file() && identity.is_some() && identity == paths::identity(place);
+            same.then(|| self.kept(place)).flatten()
         };
         let mut bases: Vec<&Path> = roots.iter().copied().chain(self.home.as_deref()).collect();
         bases.sort_unstable();

@@ -3,13 +3,20 @@
 //! A folder is used only if nobody else can put something in its place: it and every folder above it are real folders,
 //! owned by the user or root, and not writable by others. Nothing is created but by [`create_private`].
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use nix::unistd::{Uid, User};
+#[cfg(unix)]
+use unix as platform;
+#[cfg(windows)]
+use windows as platform;
+
+pub use platform::{check, create_private};
 
 /// Why a folder is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,15 +50,8 @@ impl Folders {
     /// # Errors
     /// The user database has no absolute home folder for this user.
     pub fn find(state: Option<&Path>) -> Result<Folders, Refused> {
-        let uid = Uid::current();
-        let home = match User::from_uid(uid) {
-            Ok(Some(user)) if user.dir.is_absolute() => user.dir,
-            _ => {
-                let why = format!("the user database has no home folder for user {uid}");
-                return Err(Refused { folder: PathBuf::from("~"), why });
-            }
-        };
-        let folders = Folders { runtime: runtime_of(uid.as_raw()), ..Folders::below(&home) };
+        let home = platform::home()?;
+        let folders = Folders { runtime: platform::runtime_of(&home), ..Folders::below(&home) };
         Ok(match state {
             Some(state) => {
                 let state = crate::paths::absolute(state);
@@ -63,22 +63,16 @@ impl Folders {
 
     /// The folders of a user whose home is `home`, the runtime folder among them.
     pub fn below(home: &Path) -> Folders {
-        Folders {
-            home: home.to_path_buf(),
-            user: home.join(".config/ruleline"),
-            state: home.join(".local/state/ruleline"),
-            cache: home.join(".cache/ruleline"),
-            runtime: home.join(".local/run/ruleline"),
-        }
+        let [user, state, cache, runtime] = platform::LAYOUT.map(|folder| home.join(folder));
+        Folders { home: home.to_path_buf(), user, state, cache, runtime }
     }
 
     /// All of them, for whoever protects them: those in use, and those that are used unless the command line says
     /// otherwise.
     pub fn all(&self) -> Vec<PathBuf> {
-        let uid = Uid::current().as_raw();
         let usual = Folders::below(&self.home);
         let mut all = vec![self.user.clone(), self.state.clone(), self.cache.clone(), self.runtime.clone()];
-        let others = [usual.state].into_iter().chain(runtimes_of(uid));
+        let others = [usual.state].into_iter().chain(platform::runtimes_of(&self.home));
         for folder in others {
             if !all.contains(&folder) {
                 all.push(folder);
@@ -105,91 +99,19 @@ impl Folders {
     }
 }
 
-fn runtime_of(uid: u32) -> PathBuf {
-    let [session, temporary] = runtimes_of(uid);
-    match session.parent().map(fs::symlink_metadata) {
-        Some(Ok(found)) if found.is_dir() && found.uid() == uid => session,
-        _ => temporary,
-    }
-}
-
-/// Below the session's folder, else below the temporary one.
-fn runtimes_of(uid: u32) -> [PathBuf; 2] {
-    [format!("/run/user/{uid}/ruleline"), format!("/tmp/ruleline-{uid}")].map(PathBuf::from)
-}
-
-/// Whether `folder` and every folder above it that exists is a real folder of ours or root's that others cannot write.
-/// A sticky folder (`/tmp`) may stand above, and a link of root's directly below `/` (`/home`, `/tmp`) is the system's
-/// own layout.
-///
-/// # Errors
-/// [`Refused`] with the part that is wrong.
-pub fn check(folder: &Path) -> Result<(), Refused> {
-    let refuse = |part: &Path, what: &str| {
-        let why = if part == folder { what.to_owned() } else { format!("{} {what}", part.display()) };
-        Err(Refused { folder: folder.to_path_buf(), why })
-    };
-    if !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir) {
-        return refuse(folder, "is not an absolute path");
-    }
-    let uid = Uid::current().as_raw();
-    let mut part = PathBuf::new();
-    for (depth, component) in folder.components().enumerate() {
-        part.push(component);
-        let found = match fs::symlink_metadata(&part) {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return refuse(&part, &format!("cannot be looked at ({error})")),
-        };
-        if found.is_symlink() {
-            if depth == 1 && found.uid() == 0 && part != folder {
-                continue;
-            }
-            return refuse(&part, "is a link");
-        }
-        if !found.is_dir() {
-            return refuse(&part, "is no folder");
-        }
-        let last = part == folder;
-        if found.uid() != uid && (last || found.uid() != 0) {
-            return refuse(&part, &format!("belongs to user {}", found.uid()));
-        }
-        let mode = found.mode();
-        let sticky = mode & 0o1000 != 0 && !last;
-        if mode & 0o022 != 0 && !sticky && !(own_group(&found, uid) && mode & 0o002 == 0) {
-            return refuse(&part, "can be written by others");
-        }
-    }
-    Ok(())
-}
-
-/// Many systems give each user a group of the same number and a umask that lets it write; nobody else is in it.
-fn own_group(found: &fs::Metadata, uid: u32) -> bool {
-    uid != 0 && found.uid() == uid && found.gid() == uid
-}
-
-/// Makes `folder` and what is missing above it, all 0700, and checks the result.
-///
-/// # Errors
-/// [`Refused`] when it cannot be made or fails [`check`].
-pub fn create_private(folder: &Path) -> Result<(), Refused> {
-    check(folder)?;
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    if let Err(error) = made {
-        return Err(Refused { folder: folder.to_path_buf(), why: format!("cannot be made ({error})") });
-    }
-    check(folder)
-}
-
 /// A name that is one path component and nothing else: no separator, no `.` or `..`, not empty.
 pub fn is_plain_name(name: &OsStr) -> bool {
     let mut components = Path::new(name).components();
     matches!((components.next(), components.next()), (Some(Component::Normal(only)), None) if only == name)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    use nix::unistd::{Uid, User};
 
     use super::*;
 

@@ -3,9 +3,8 @@
 //! Plumbing only, `-z`, no filter, no textconv, no external diff, no pager, no network, no lazy fetch, no hooks, no
 //! replacement objects; the environment is made from nothing. Output and time are bounded.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -13,7 +12,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Where the program may stand.
+#[cfg(windows)]
+const FOLDERS: [&str; 1] = ["C:/Program Files/Git/cmd"];
+/// Where the program may stand.
+#[cfg(not(windows))]
 const FOLDERS: [&str; 5] = ["/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
+const PROGRAM: &str = if cfg!(windows) { "git.exe" } else { "git" };
 /// Largest output of one call, in bytes.
 const OUTPUT: u64 = 256 << 20;
 /// Longest call.
@@ -100,7 +104,7 @@ fn run_on<S: AsRef<OsStr>>(
     input: &[u8],
 ) -> Result<Vec<u8>, GitError> {
     let command = || arguments.first().map(|name| name.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
-    let program = FOLDERS.iter().map(|folder| Path::new(folder).join("git")).find(|path| path.is_file());
+    let program = FOLDERS.iter().map(|folder| Path::new(folder).join(PROGRAM)).find(|path| path.is_file());
     let mut prepared = prepare(&program.ok_or(GitError::NotInstalled)?, folder, arguments);
     if let Some(index) = index {
         prepared.env("GIT_INDEX_FILE", index);
@@ -129,6 +133,11 @@ fn prepare<S: AsRef<OsStr>>(program: &Path, folder: &Path, arguments: &[S]) -> C
     command.env("PATH", FOLDERS.join(":")).env("LC_ALL", "C");
     if let Ok(folders) = crate::Folders::find(None) {
         command.env("HOME", folders.home);
+    }
+    #[cfg(windows)]
+    if let Some(system) = known_folders::get_known_folder_path(known_folders::KnownFolder::Windows) {
+        // Programs do not find the system's own libraries without it.
+        command.env("SystemRoot", system);
     }
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none").env("GIT_OPTIONAL_LOCKS", "0");
     command.env("GIT_TERMINAL_PROMPT", "0");
@@ -215,7 +224,7 @@ pub fn top(folder: &Path) -> Result<PathBuf, GitError> {
     while output.last() == Some(&b'\n') {
         output.pop();
     }
-    Ok(PathBuf::from(OsString::from_vec(output)))
+    Ok(path_of(&output))
 }
 
 /// What the index changes against HEAD (against nothing where there is no commit yet), below `root`. `git commit -a`
@@ -253,7 +262,7 @@ fn own_index(root: &Path, index: &Path) -> Result<PathBuf, GitError> {
     while folder.last() == Some(&b'\n') {
         folder.pop();
     }
-    if index.parent() == Some(Path::new(OsStr::from_bytes(&folder))) {
+    if index.parent() == Some(path_of(&folder).as_path()) {
         return Ok(index);
     }
     let message = "GIT_INDEX_FILE names an index outside of the repository's folder".to_owned();
@@ -276,7 +285,7 @@ pub fn between(root: &Path, old: &str, new: &str) -> Result<Vec<Changed>, GitErr
 /// [`GitError`].
 pub fn tracked(root: &Path) -> Result<Vec<PathBuf>, GitError> {
     let output = run(root, &["ls-files", "-z"], b"")?;
-    Ok(records(&output).map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
+    Ok(records(&output).map(path_of).collect())
 }
 
 /// The files of a commit or tree below `root`.
@@ -343,6 +352,20 @@ fn empty_tree(root: &Path) -> Result<String, GitError> {
     Ok(String::from_utf8_lossy(&output).trim().to_owned())
 }
 
+/// A path as git writes it.
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// A path as git writes it, in UTF-8; of any other there can be no file on Windows.
+#[cfg(windows)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
 fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
 }
@@ -357,7 +380,7 @@ fn parse_raw(output: &[u8]) -> Result<Vec<Changed>, GitError> {
         let words: Vec<_> = header.strip_prefix(':').ok_or_else(unknown)?.split(' ').collect();
         let [old_mode, new_mode, old, new, _status] = words.as_slice() else { return Err(unknown()) };
         let side = |mode: &str, id: &str| (mode != "000000").then(|| Blob { mode: mode.to_owned(), id: id.to_owned() });
-        let path = PathBuf::from(OsStr::from_bytes(records.next().ok_or_else(unknown)?));
+        let path = path_of(records.next().ok_or_else(unknown)?);
         changed.push(Changed { path, old: side(old_mode, old), new: side(new_mode, new) });
     }
     Ok(changed)
@@ -369,12 +392,13 @@ fn parse_tree(output: &[u8]) -> Result<Vec<(PathBuf, Blob)>, GitError> {
         let tab = record.iter().position(|byte| *byte == b'\t')?;
         let head = std::str::from_utf8(&record[..tab]).ok()?;
         let [mode, _kind, id] = head.split(' ').collect::<Vec<_>>().try_into().ok()?;
-        let path = PathBuf::from(OsStr::from_bytes(&record[tab + 1..]));
+        let path = path_of(&record[tab + 1..]);
         Some((path, Blob { mode: mode.to_owned(), id: id.to_owned() }))
     };
     records(output).map(|record| parse(record).ok_or(GitError::Output { command: "ls-tree".to_owned() })).collect()
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs;

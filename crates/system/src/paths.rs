@@ -3,12 +3,19 @@
 //! The written form is purely lexical; resolving looks at the disk but opens nothing, and works for files that do not
 //! exist yet, also behind dangling links. Whether two spellings mean one file is the caller's question.
 
+#[cfg(any(windows, test))]
+pub(crate) mod names;
+#[cfg(windows)]
+pub(crate) mod windows;
+
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix, PrefixComponent};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+#[cfg(windows)]
+pub use windows::identity;
 
 /// How many links one path may lead through, as in Linux.
 const LINKS: usize = 40;
@@ -16,7 +23,7 @@ const LINKS: usize = 40;
 const COMPONENTS: usize = 4096;
 
 /// The absolute path an agent means by `text`: backslashes are separators, `~/` is `home`, `.` and `..` are resolved
-/// lexically, and a Windows drive is its mount below `/mnt` where there is one.
+/// lexically, and a Windows drive is, but on Windows, its mount below `/mnt` where there is one.
 pub fn written(text: &str, cwd: &Path, home: &Path) -> PathBuf {
     normalize(&spelled_out(text, cwd, home))
 }
@@ -38,7 +45,7 @@ fn spelled_out(text: &str, cwd: &Path, home: &Path) -> PathBuf {
         return home.join(rest);
     }
     if let Some((drive, rest)) = windows_drive(&text) {
-        let mount = PathBuf::from(format!("/mnt/{drive}"));
+        let mount = PathBuf::from(if cfg!(windows) { format!("{drive}:/") } else { format!("/mnt/{drive}") });
         if mount.is_dir() {
             return mount.join(rest);
         }
@@ -67,6 +74,7 @@ pub fn normalize(path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::CurDir => {}
+            Component::Prefix(prefix) => plain.push(usual(prefix)),
             Component::ParentDir => {
                 if !plain.pop() && !path.has_root() {
                     plain.push("..");
@@ -78,11 +86,29 @@ pub fn normalize(path: &Path) -> PathBuf {
     plain
 }
 
+/// A Windows drive in its usual spelling: `C:` for `\\?\C:`.
+fn usual(prefix: PrefixComponent<'_>) -> PathBuf {
+    match prefix.kind() {
+        Prefix::Disk(letter) | Prefix::VerbatimDisk(letter) => format!("{}:", char::from(letter)).into(),
+        _ => prefix.as_os_str().into(),
+    }
+}
+
+/// Where an absolute path starts: `/`, on Windows on its drive or share.
+fn start(path: &Path) -> PathBuf {
+    let mut start = match path.components().next() {
+        Some(Component::Prefix(prefix)) => usual(prefix),
+        _ => PathBuf::new(),
+    };
+    start.push("/");
+    start
+}
+
 /// The path with every link resolved as the system would, as far as it exists; what does not exist yet is kept as it
 /// is. A dangling link resolves to where a write through it would land.
 pub fn resolve(path: &Path) -> PathBuf {
     let mut pending: Vec<OsString> = components_reversed(path);
-    let mut resolved = PathBuf::from("/");
+    let mut resolved = start(path);
     let mut links = 0;
     let mut steps = 0;
     while let Some(name) = pending.pop() {
@@ -95,15 +121,21 @@ pub fn resolve(path: &Path) -> PathBuf {
         if steps > COMPONENTS || links >= LINKS {
             continue;
         }
+        #[cfg(windows)]
+        if !windows::is_on_a_drive(&resolved) {
+            continue;
+        }
         let Ok(target) = fs::read_link(&resolved) else { continue };
         links += 1;
         if target.is_absolute() {
-            resolved = PathBuf::from("/");
+            resolved = start(&target);
         } else {
             resolved.pop();
         }
         pending.extend(components_reversed(&target));
     }
+    #[cfg(windows)]
+    let resolved = windows::as_kept(&resolved);
     resolved
 }
 
@@ -124,6 +156,7 @@ pub fn relative(root: &Path, path: &Path) -> Option<String> {
 /// The path as text with `/` and in NFC, bad UTF-8 replaced.
 pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
+    let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { text };
     match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => text.into_owned(),
         _ => text.nfc().collect(),
@@ -144,13 +177,32 @@ pub fn ignores_case(folder: &Path) -> bool {
         if flipped == name {
             return false;
         }
-        match (fs::symlink_metadata(part), fs::symlink_metadata(part.with_file_name(&flipped))) {
-            (Ok(one), Ok(other)) => one.ino() == other.ino() && one.dev() == other.dev(),
-            _ => false,
-        }
+        let found = identity(part);
+        found.is_some() && found == identity(&part.with_file_name(&flipped))
     })
 }
 
+/// The file or folder that stands at a path itself: equal for two names of one file (hard links).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The file system.
+    volume: u64,
+    /// Which of its files.
+    file: u64,
+    /// How many names it has.
+    pub names: u64,
+}
+
+/// What stands at `path`, which is not followed if it is a link; none when nothing is there.
+#[cfg(unix)]
+pub fn identity(path: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let found = fs::symlink_metadata(path).ok()?;
+    Some(Identity { volume: found.dev(), file: found.ino(), names: found.nlink() })
+}
+
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

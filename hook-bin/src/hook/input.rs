@@ -1,10 +1,19 @@
-//! The payload on stdin: bounded in size and, where the system can wait with a limit, in time.
+//! The payload on stdin: bounded in size and time.
 
-use std::io;
-use std::os::fd::AsFd as _;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(unix)]
+use unix::Stdin;
+#[cfg(windows)]
+use windows::Stdin;
+
+/// How much is read at once, in bytes.
+const PIECE: usize = 16 << 10;
 
 /// Why there is no payload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,36 +34,19 @@ pub enum InputError {
 /// # Errors
 /// [`InputError`].
 pub fn read(cap: usize, deadline: Instant) -> Result<Vec<u8>, InputError> {
-    let stdin = io::stdin();
+    let mut stdin = Stdin::open();
     let mut bytes = Vec::new();
-    let mut piece = [0; 16 << 10];
     let mut total = 0;
     loop {
-        wait(&stdin, deadline)?;
-        match rustix::io::read(&stdin, &mut piece) {
-            Ok(0) if total > cap => return Err(InputError::TooLarge(cap)),
-            Ok(0) => return Ok(bytes),
-            Ok(count) => {
-                total += count;
-                if total <= cap {
-                    bytes.extend_from_slice(&piece[..count]);
-                } else {
-                    bytes = Vec::new();
-                }
-            }
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            Err(errno) => return Err(InputError::Io(errno.to_string())),
+        let piece = stdin.read(deadline)?;
+        if piece.is_empty() {
+            return if total > cap { Err(InputError::TooLarge(cap)) } else { Ok(bytes) };
         }
-    }
-}
-
-fn wait(stdin: &io::Stdin, deadline: Instant) -> Result<(), InputError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    let limit = Timespec::try_from(left).ok();
-    let mut waited = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
-    match poll(&mut waited, limit.as_ref()) {
-        Ok(0) => Err(InputError::Late),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(errno) => Err(InputError::Io(errno.to_string())),
+        total += piece.len();
+        if total <= cap {
+            bytes.extend_from_slice(piece);
+        } else {
+            bytes = Vec::new();
+        }
     }
 }

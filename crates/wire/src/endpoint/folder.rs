@@ -142,6 +142,7 @@ fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600).custom_flags(flags.bits().cast_signed())
 }
 
+/// Elsewhere no server stands, and the folder has been checked.
 #[cfg(not(unix))]
 fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options
