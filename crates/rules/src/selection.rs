@@ -30,12 +30,11 @@ pub(crate) fn read(text: &str, names: &[String]) -> Option<Selected> {
     while tables.next(&mut table)? {
         let number = rules.len() + left_out.len();
         (number < MOST_RULES).then_some(())?;
-        match id_of_others(&table, &names) {
-            Some(id) => left_out.push(id),
-            None => {
-                rules.push(reading::rule(text, &table.node(), number, rules.len(), &mut problems));
-                numbers.push(number);
-            }
+        if let Some(id) = id_of_others(&table, &names) {
+            left_out.push(id);
+        } else {
+            rules.push(reading::rule(text, &table.node(), number, rules.len(), &mut problems));
+            numbers.push(number);
         }
     }
     (!numbers.is_empty() || !left_out.is_empty()).then_some(())?;
@@ -73,7 +72,7 @@ impl Names {
             return true;
         };
         let fits = |part: Option<&[u8]>, end: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(end.as_bytes()));
-        self.0.iter().map(|name| name.as_bytes()).any(|name| {
+        self.0.iter().map(String::as_bytes).any(|name| {
             fits(name.get(..start.len()), start)
                 && fits(name.len().checked_sub(end.len()).and_then(|from| name.get(from..)), end)
         })
