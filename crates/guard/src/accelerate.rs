@@ -4,7 +4,7 @@
 //! own copy of rulebook and change, one that does not stand makes the whole answer worthless, and no claim at all clears
 //! nothing. Then the hook works alone.
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,17 +47,40 @@ pub fn proven(judge: &Judge<'_>, question: &Question<'_>, claims: &[Vec<Claim>])
     denies.then_some(verdicts)
 }
 
-/// Has no facts, and knows whether any were needed.
-#[derive(Debug, Default)]
-pub(crate) struct Probe {
-    /// Facts were asked for.
-    pub needed: Cell<bool>,
+/// Has no facts: claims are proven without any.
+pub(crate) struct NoFacts;
+
+impl FactSource for NoFacts {
+    fn facts(&self, _: Language, _: &Arc<str>) -> Result<Arc<Facts>, String> {
+        Err("claims are proven without facts".to_owned())
+    }
 }
 
-impl FactSource for Probe {
-    fn facts(&self, _: Language, _: &Arc<str>) -> Result<Arc<Facts>, String> {
-        self.needed.set(true);
-        Err("only looking whether facts are needed".to_owned())
+/// Facts of texts, but when the first are needed a server is asked: where it knows the answer, no facts are taken, and
+/// what is judged without them counts for nothing.
+pub(crate) struct AskFirst<'a> {
+    ask: &'a dyn Fn() -> Option<Vec<Verdict>>,
+    facts: &'a dyn FactSource,
+    answer: OnceCell<Option<Vec<Verdict>>>,
+}
+
+impl<'a> AskFirst<'a> {
+    pub fn new(ask: &'a dyn Fn() -> Option<Vec<Verdict>>, facts: &'a dyn FactSource) -> AskFirst<'a> {
+        AskFirst { ask, facts, answer: OnceCell::new() }
+    }
+
+    /// The answer, if a server was asked and knew it.
+    pub fn into_answer(self) -> Option<Vec<Verdict>> {
+        self.answer.into_inner().flatten()
+    }
+}
+
+impl FactSource for AskFirst<'_> {
+    fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
+        match self.answer.get_or_init(self.ask) {
+            Some(_) => Err("a server knows the answer".to_owned()),
+            None => self.facts.facts(language, text),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rules::{Case, Change, Effect, FactSource, Finding, Judge, Rulebook, Verdict};
 use system::paths;
 
-use crate::accelerate::{self, Accelerator, Probe, Question};
+use crate::accelerate::{self, Accelerator, AskFirst, NoFacts, Question};
 use crate::books::{LoadedBook, PROJECT_RULES, Place, RulebookSource};
 use crate::session::{Seen, Session};
 use crate::stack::{Owner, Spelled, Stack, Surroundings, stack};
@@ -107,22 +107,12 @@ impl Judging<'_> {
             let judge = Judge { facts, case };
             books.iter().map(|(book, change)| judge.judge(&book.book, change)).collect()
         };
-        if let Some(accelerator) = self.accelerator {
-            let probe = Probe::default();
-            let verdicts = judge(&probe);
-            if !probe.needed.get() {
-                return verdicts;
-            }
-            let question = Question { file: &file.resolved, books };
-            let proven = accelerator.claims(&question).and_then(|claims| {
-                let judge = Judge { facts: &probe, case };
-                accelerate::proven(&judge, &question, &claims)
-            });
-            if let Some(verdicts) = proven {
-                return verdicts;
-            }
-        }
-        judge(self.facts)
+        let Some(accelerator) = self.accelerator else { return judge(self.facts) };
+        let question = Question { file: &file.resolved, books };
+        let ask = || accelerate::proven(&Judge { facts: &NoFacts, case }, &question, &accelerator.claims(&question)?);
+        let asking = AskFirst::new(&ask, self.facts);
+        let verdicts = judge(&asking);
+        asking.into_answer().unwrap_or(verdicts)
     }
 
     fn load(

@@ -24,10 +24,19 @@ pub trait FactSource {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParseNow;
 
+impl ParseNow {
+    /// The tree that facts are taken from.
+    ///
+    /// # Errors
+    /// As [`FactSource::facts`].
+    pub fn tree(language: Language, text: &str) -> Result<Tree, String> {
+        Tree::parse(language, text, &Limits::default()).map_err(|stop| stop.to_string())
+    }
+}
+
 impl FactSource for ParseNow {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        let tree = Tree::parse(language, text, &Limits::default()).map_err(|stop| stop.to_string())?;
-        Ok(Arc::new(tree.facts(text)))
+        Ok(Arc::new(ParseNow::tree(language, text)?.facts(text)))
     }
 }
 

@@ -346,10 +346,8 @@ mod about {
 
     #[test]
     fn only_rules_about_the_file_are_read() {
-        let text: String = (0..100)
-            .map(|n| format!("[[rule]]\nid = 'r{n}'\npaths = ['d{n}/*.md', '!x']\nforbid = 'w'\n"))
-            .collect::<Vec<_>>()
-            .concat();
+        let rule = |number| format!("[[rule]]\nid = 'r{number}'\npaths = ['d{number}/*.md', '!x']\nforbid = 'w'\n");
+        let text = (0..100).map(rule).collect::<Vec<_>>().concat();
         let about = |name: &str| Rulebook::load_about(text.as_bytes(), Format::Toml, &[name.to_owned()]);
         assert_eq!(about("src/a.py").rules.len(), 0);
         let ids: Vec<String> = about("d7/a.md").rules.into_iter().map(|rule| rule.id).collect();

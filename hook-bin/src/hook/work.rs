@@ -1,7 +1,8 @@
 //! What the judging thread does: folders and settings of the user, then one decision, then its words.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use agents::{Answer, AskUnattended, Event, Head, RenderOptions, ToolCall, render};
 use guard::books::FromDisk;
@@ -9,11 +10,33 @@ use guard::config::{self, Config, OnFailure};
 use guard::protect::Protection;
 use guard::stack::{Named, Surroundings};
 use guard::{Guards, decide};
+use rules::{FactSource, ParseNow};
+use syntax::{Facts, Language};
 use system::{Folders, paths};
 
 use super::arguments::{Arguments, Guard};
 use super::{failpoint, problems};
 use crate::accelerator::Servers;
+
+/// Trees of texts up to this long are left to the end of the process, in bytes.
+const LEFT: usize = 256 << 10;
+
+/// As [`ParseNow`], but frees no small first tree: the process ends before that would pay.
+#[derive(Default)]
+struct ParseOnce {
+    has_parsed: Cell<bool>,
+}
+
+impl FactSource for ParseOnce {
+    fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
+        let tree = ParseNow::tree(language, text)?;
+        let facts = Arc::new(tree.facts(text));
+        if text.len() <= LEFT && !self.has_parsed.replace(true) {
+            std::mem::forget(tree);
+        }
+        Ok(facts)
+    }
+}
 
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
@@ -36,7 +59,7 @@ pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFail
     let guards = Guards {
         folders: folders.as_ref(),
         books: &FromDisk,
-        facts: &rules::ParseNow,
+        facts: &ParseOnce::default(),
         accelerator: servers.as_ref().map(|servers| servers as _),
         surroundings: &surroundings,
         config: &config,
