@@ -189,6 +189,26 @@ fn s02_a_config_that_sets_what_is_the_users_alone_is_told_so() {
 }
 
 #[test]
+fn a_config_that_is_not_open_is_told_what_is_wrong_in_it_too() {
+    let project = Project::new("");
+    let uri = project.uri(".ruleline/config.toml");
+    project.write(".ruleline/config.toml", "ask_unattended = \"ask\"\n");
+    let mut client = Client::start(&project.parameters());
+    wait_for_codes(&mut client, &uri, &["config"]);
+    client.seen.clear();
+    // While it is open its buffer counts, after that the file.
+    client.open(&uri, 1, "baseline = \"disk\"\n");
+    assert!(client.diagnostics(&uri, 1).is_empty());
+    client.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
+    wait_for_codes(&mut client, &uri, &["config"]);
+    client.seen.clear();
+    project.write(".ruleline/config.toml", "baseline = \"disk\"\n");
+    let changes = json!({"changes": [{"uri": uri, "type": 2}]});
+    client.notify("workspace/didChangeWatchedFiles", &changes);
+    wait_for_codes(&mut client, &uri, &[]);
+}
+
+#[test]
 fn each_folder_of_the_workspace_has_its_own_rules() {
     let (one, other) = (Project::new(&forbidding("eval")), Project::new(&forbidding("exec")));
     one.write("inner/.ruleline/rules.toml", &forbidding("pass"));

@@ -13,6 +13,7 @@ use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
+use crate::text::Text;
 
 /// One event. `key` names a document: its URI as normalised by the client's side of the server.
 pub enum Event {
@@ -110,7 +111,10 @@ pub enum Event {
         found: Option<Judged>,
     },
     /// A worker has read the rulebooks of the roots.
-    Surveyed,
+    Surveyed {
+        /// The projects' config.toml that were found.
+        configs: Vec<(PathBuf, Text)>,
+    },
     /// Told when everything before it is done and shown.
     Barrier {
         /// Told.

@@ -1,17 +1,20 @@
 //! What each event does to the session.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use guard::config::{PROJECT_CONFIG, read_project};
 use guard::stack::{Spelled, Surroundings, stack};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
+use crate::facts::Digest;
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity};
 use crate::features::problems;
-use crate::rulebooks::{Shelved, is_rulebook};
+use crate::rulebooks::{Book, Shelved, is_rulebook};
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
@@ -46,7 +49,7 @@ impl Session {
                 let _ = reply.send(self.status());
             }
             Event::Judged { key, stamp, found } => self.take_judgement(&key, stamp, found),
-            Event::Surveyed => self.take_survey(),
+            Event::Surveyed { configs } => self.take_survey(configs),
             Event::Barrier { reply } => self.barriers.push(reply),
             #[cfg(test)]
             Event::Panic => panic!("injected"),
@@ -89,7 +92,7 @@ impl Session {
 
     fn open(&mut self, key: &str, uri: Arc<str>, path: Option<PathBuf>, version: i32, text: String) {
         let resolved = path.as_deref().map(system::paths::resolve);
-        if let Some((shown, _)) = resolved.as_ref().and_then(|path| self.shown_rulebooks.remove_entry(path)) {
+        if let Some((shown, _)) = resolved.as_ref().and_then(|path| self.shown_files.remove_entry(path)) {
             self.clear(&Target::File(shown), None);
         }
         let document = Document {
@@ -148,7 +151,7 @@ impl Session {
             let _ = waiting.send(None);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
-        if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder())) {
+        if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder()) || problems::is_config(&path)) {
             self.survey();
         }
     }
@@ -337,10 +340,10 @@ impl Session {
         if !self.profile.pulls {
             self.editor.publish(&Target::Document(document.uri.clone()), &report);
         }
-        self.show_rulebooks();
+        self.show_closed_files();
     }
 
-    /// Reads the rulebooks of the roots, so that what is wrong in them is shown before a file is opened.
+    /// Reads the rulebooks and settings of the roots, so that what is wrong in them is shown before a file is opened.
     fn survey(&mut self) {
         if self.survey != Survey::Idle {
             self.survey = Survey::Outdated;
@@ -350,40 +353,49 @@ impl Session {
         let engine = self.engine.clone();
         let roots = self.workspaces.to_paths();
         self.work(move || {
-            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read_rulebooks(&engine, &roots)));
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read_own_files(&engine, &roots)));
             if read.is_err() {
                 tracing::error!("reading the rulebooks panicked");
             }
-            Event::Surveyed
+            Event::Surveyed { configs: read.unwrap_or_default() }
         });
     }
 
-    fn take_survey(&mut self) {
+    fn take_survey(&mut self, configs: Vec<(PathBuf, Text)>) {
         if std::mem::take(&mut self.survey) == Survey::Outdated {
             self.survey();
         }
-        self.show_rulebooks();
+        self.configs = configs;
+        self.show_closed_files();
     }
 
-    /// Shows what is wrong in rulebooks that are not open, once for each content.
-    fn show_rulebooks(&mut self) {
-        let files = self.engine.rulebooks.files();
+    /// Shows what is wrong in rulebooks and config.toml that are not open, once for each content.
+    fn show_closed_files(&mut self) {
+        let rulebooks = self.engine.rulebooks.files().into_iter();
+        let rulebooks = rulebooks.map(|(path, shelved)| (path, OwnFile::Rulebook(shelved.current)));
+        let configs = self.configs.iter().map(|(path, text)| (path.clone(), OwnFile::Config(text.clone())));
         let is_open = |path: &PathBuf| self.documents.values().any(|document| document.resolved.as_ref() == Some(path));
-        let closed: Vec<_> = files.into_iter().filter(|(path, _)| !is_open(path)).collect();
+        let closed: Vec<_> = rulebooks.chain(configs).filter(|(path, _)| !is_open(path)).collect();
         let gone = |path: &PathBuf| !closed.iter().any(|(known, _)| known == path);
-        let gone: Vec<_> = self.shown_rulebooks.keys().filter(|path| gone(path)).cloned().collect();
+        let gone: Vec<_> = self.shown_files.keys().filter(|path| gone(path)).cloned().collect();
         for path in gone {
-            self.shown_rulebooks.remove(&path);
+            self.shown_files.remove(&path);
             self.clear(&Target::File(path), None);
         }
-        for (path, shelved) in closed {
-            let digest = shelved.current.rules().digest;
-            if self.shown_rulebooks.get(&path) == Some(&digest) {
+        for (path, file) in closed {
+            let digest = file.digest();
+            if self.shown_files.get(&path) == Some(&digest) {
                 continue;
             }
-            let diagnostics = problems::of_rulebook(&shelved.current.problems());
-            self.show_closed(&path, shelved.current.text.clone(), diagnostics);
-            self.shown_rulebooks.insert(path, digest);
+            let (text, diagnostics) = match file {
+                OwnFile::Rulebook(book) => (book.text.clone(), problems::of_rulebook(&book.problems())),
+                OwnFile::Config(text) => {
+                    let diagnostics = problems::of_config(&path, &text);
+                    (text, diagnostics)
+                }
+            };
+            self.show_closed(&path, text, diagnostics);
+            self.shown_files.insert(path, digest);
         }
     }
 
@@ -407,14 +419,38 @@ impl Session {
     }
 }
 
-/// Takes the rulebooks that hold in the roots onto the shelf.
-fn read_rulebooks(engine: &Engine, roots: &[PathBuf]) {
+/// A file of ours that is not open.
+enum OwnFile {
+    Rulebook(Arc<Book>),
+    Config(Text),
+}
+
+impl OwnFile {
+    fn digest(&self) -> Digest {
+        match self {
+            OwnFile::Rulebook(book) => book.rules().digest,
+            OwnFile::Config(text) => system::digest::sha256(text.text.as_bytes()),
+        }
+    }
+}
+
+/// Takes the rulebooks that hold in the roots onto the shelf; the config.toml that hold there.
+fn read_own_files(engine: &Engine, roots: &[PathBuf]) -> Vec<(PathBuf, Text)> {
     let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
     let surroundings = Surroundings::default();
-    let holding = |root: &PathBuf| stack(&Spelled::new(root.join("any")), &surroundings, user).holdings;
-    for holding in roots.iter().flat_map(holding) {
-        let _ = engine.rulebooks.at(&holding.place);
+    let mut configs = BTreeMap::new();
+    for root in roots {
+        let stack = stack(&Spelled::new(root.join("any")), &surroundings, user);
+        for holding in &stack.holdings {
+            let _ = engine.rulebooks.at(&holding.place);
+        }
+        for (root, _) in stack.roots {
+            if let Ok(Some(bytes)) = read_project(&root) {
+                configs.insert(root.join(PROJECT_CONFIG), Text::new(String::from_utf8_lossy(&bytes)));
+            }
+        }
     }
+    configs.into_iter().collect()
 }
 
 fn could_not_judge(text: &Text) -> Diagnostic {

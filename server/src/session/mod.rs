@@ -36,6 +36,7 @@ use crate::session::settings::Settings;
 use crate::session::watch::Watcher;
 use crate::session::workers::Workers;
 use crate::session::workspaces::Workspaces;
+use crate::text::Text;
 
 /// Tells the time; tests bring their own.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
@@ -65,8 +66,10 @@ pub struct Session {
     documents: HashMap<String, Document>,
     schedule: Schedule,
     last_stamp: u64,
-    /// The problems shown on rulebooks that are not open, by the digest of what was shown.
-    shown_rulebooks: HashMap<PathBuf, Digest>,
+    /// The config.toml of the roots' projects, as they were last read.
+    configs: Vec<(PathBuf, Text)>,
+    /// The problems shown on rulebooks and config.toml that are not open, by the digest of what was shown.
+    shown_files: HashMap<PathBuf, Digest>,
     barriers: Vec<oneshot::Sender<()>>,
     survey: Survey,
     watcher: Option<Watcher>,
@@ -94,7 +97,8 @@ impl Session {
             documents: HashMap::new(),
             schedule: Schedule::default(),
             last_stamp: 0,
-            shown_rulebooks: HashMap::new(),
+            configs: Vec::new(),
+            shown_files: HashMap::new(),
             barriers: Vec::new(),
             survey: Survey::default(),
             watcher: None,
