@@ -28,7 +28,7 @@ impl Watcher {
         let tell = move |change: notify::Result<notify::Event>| {
             let Ok(change) = change else { return };
             let concerns = |path: &PathBuf| is_of_head(path) || is_of_rules(path, of_user.as_deref());
-            if !is_complete(&change.kind) || !change.paths.iter().any(concerns) {
+            if !is_complete(change.kind) || !change.paths.iter().any(concerns) {
                 return;
             }
             if let Some(events) = events.upgrade() {
@@ -86,10 +86,10 @@ impl Watcher {
 
 /// Whether a change left something whole behind. Where the system tells when a writer closes a file, the writes before
 /// that are passed over: a file that is being saved is empty for a moment, and an empty rulebook is a good one.
-fn is_complete(kind: &EventKind) -> bool {
+fn is_complete(kind: EventKind) -> bool {
     let tells_of_closing = cfg!(any(target_os = "linux", target_os = "android"));
     match kind {
-        EventKind::Access(access) => tells_of_closing && *access == AccessKind::Close(AccessMode::Write),
+        EventKind::Access(access) => tells_of_closing && access == AccessKind::Close(AccessMode::Write),
         EventKind::Modify(ModifyKind::Data(_)) => !tells_of_closing,
         _ => true,
     }
