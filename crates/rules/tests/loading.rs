@@ -259,7 +259,7 @@ proptest! {
 
 mod about {
     use proptest::prelude::*;
-    use rules::{Case, Change, FactSource, Format, Judge, ParseNow, Rulebook, Verdict};
+    use rules::{Case, Change, Claim, FactSource, Format, Judge, ParseNow, Rulebook, Verdict, Work};
 
     const GLOBS: [&str; 20] = [
         "**",
@@ -352,5 +352,22 @@ mod about {
         assert_eq!(about("src/a.py").rules.len(), 0);
         let ids: Vec<String> = about("d7/a.md").rules.into_iter().map(|rule| rule.id).collect();
         assert_eq!(ids, ["r7"]);
+    }
+
+    #[test]
+    fn a_claim_names_a_rule_by_its_number_whatever_was_left_out() {
+        let text = "[[rule]]\nid = 'far'\npaths = 'far/**'\nforbid = 'x'\n[[rule]]\nid = 'near'\npaths = '*.py'\nforbid = 'x'\n";
+        let names = vec!["a.py".to_owned()];
+        let whole = Rulebook::load(text.as_bytes(), Format::Toml);
+        let some = Rulebook::load_about(text.as_bytes(), Format::Toml, &names);
+        assert_eq!((whole.rules.len(), some.rules.len()), (2, 1));
+        let change = Change::created("a.py".into(), names, "x\n".into());
+        let judge = Judge::new(&ParseNow);
+        let claims: Vec<Claim> = judge.judge(&whole, &change).findings.iter().filter_map(Claim::of).collect();
+        assert_eq!(claims[0].rule, 1);
+        let left_out = Claim { rule: 0, ..claims[0].clone() };
+        let stated = judge.restate(&some, &change, &[claims[0].clone(), left_out], &mut Work::default());
+        let ids: Vec<_> = stated.iter().map(|it| Some(some.rules[it.as_ref()?.rule?].id.as_str())).collect();
+        assert_eq!(ids, [Some("near"), None]);
     }
 }
