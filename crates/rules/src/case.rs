@@ -101,6 +101,9 @@ impl<'a> Case<'a> {
     /// Whether one of these names of the rules may be meant somewhere in the code.
     pub fn may_name<'n>(&mut self, names: impl IntoIterator<Item = &'n NameGlob>) -> bool {
         let code = self.code();
+        if self.language().is_some_and(|language| !language.reads_as_written(code)) {
+            return true;
+        }
         let words = self.words.get_or_insert_with(|| {
             let all = self.rules.iter().map(|rule| &rule.checks);
             let all =

@@ -124,6 +124,21 @@ fn forbidden_calls() {
         ("'os.system'", "", "def f():\n    import os\nos.system(1)\n", "deny 3"),
         ("'eval'", "", "def f(eval):\n    eval(1)\n", "allow"),
         ("'os.system'", "", "import os, functools\n@functools.partial(os.system)\ndef f(): pass\n", "deny 2"),
+        ("'eval'", "", "x = [*eval('1')]\ny = *eval('2'), 3\n", "deny 1 2"),
+        ("'eval'", "", "x = `eval('1')`\n", "deny 1"),
+        ("'eval'", "", "# coding: utf-7\n+AGUAdgBhAGw-('1')\n", "ask"),
+        (
+            "'os.system'",
+            "import os\nn = 'x'\ngetattr(os, n)('x')\n",
+            "import os\nn = 'system'\ngetattr(os, n)('x')\n",
+            "deny 3",
+        ),
+        (
+            "'os.system'",
+            "import os\nn = 'x'\nvars(os)[n]('x')\n",
+            "import os\nn = 'system'\nvars(os)[n]('x')\n",
+            "deny 3",
+        ),
     ] {
         let verdict = judge(&rule(&format!("forbid_calls = [{specs}]")), &edit("a.py", before, after));
         let said = said(&verdict);

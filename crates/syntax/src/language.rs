@@ -20,6 +20,13 @@ impl Language {
             None => python_shebang(text).then_some(Language::Python),
         }
     }
+
+    /// Whether the names in a text stand in it as the language reads them: a coding line may say otherwise.
+    pub fn reads_as_written(self, text: &str) -> bool {
+        match self {
+            Language::Python => crate::python::reads_as_utf8(text),
+        }
+    }
 }
 
 fn python_shebang(text: &str) -> bool {

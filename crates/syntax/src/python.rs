@@ -14,6 +14,8 @@ mod set;
 mod tests;
 mod walk;
 
+pub(crate) use literal::reads_as_utf8;
+
 use crate::facts::ArgumentKind;
 use crate::{Argument, Call, Facts, Literal, Span, Use};
 use expression::{Expr, ExprId, Expressions, KeywordName, List, Operand, Value};
@@ -41,7 +43,7 @@ pub(crate) fn facts(tree: &tree_sitter::Tree, text: &str) -> Facts {
         Assembly { text, expressions: &expressions, scopes: &scopes, meanings, budget, attributes: Vec::new() };
     assembly.add_calls(&raw.calls, &mut facts);
     assembly.add_uses(&raw.uses, &mut facts);
-    if !literal::reads_as_utf8(text) {
+    if !reads_as_utf8(text) {
         facts.errors.push(0..text.len());
     }
     facts.calls.sort_by_key(|call| call.span.start);

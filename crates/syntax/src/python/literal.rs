@@ -17,7 +17,7 @@ pub(super) fn identifier(text: &str) -> Cow<'_, str> {
 
 /// Whether Python reads the text's ASCII characters as what they are: a coding line may name an encoding (UTF-7,
 /// `unicode_escape`) in which harmless-looking text holds code.
-pub(super) fn reads_as_utf8(text: &str) -> bool {
+pub(crate) fn reads_as_utf8(text: &str) -> bool {
     text.split(['\n', '\r']).take(2).filter_map(declared_encoding).all(|encoding| {
         let encoding = encoding.to_ascii_lowercase().replace('_', "-");
         ["utf-8", "utf8", "u8", "ascii", "us-ascii", "latin1", "l1", "koi8-r", "koi8-u", "euc-jp", "euc-kr", "gb2312"]

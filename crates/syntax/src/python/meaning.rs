@@ -429,8 +429,18 @@ impl<'a, 't> Meanings<'a, 't> {
         }
         if !set.meanings.is_empty() {
             set.add_bindings(callee);
+            self.add_argument_bindings(arguments, &mut set);
         }
         set
+    }
+
+    /// Adds what gives the first two arguments their meaning: the object and the name of a look-up.
+    fn add_argument_bindings(&self, arguments: List, set: &mut Set) {
+        for operand in self.expressions.operands(arguments).iter().take(2) {
+            if let Value::Expr(id) = operand.value {
+                set.add_bindings(self.of(id));
+            }
+        }
     }
 
     /// The functions of Python that return what a name names.
@@ -494,6 +504,7 @@ impl<'a, 't> Meanings<'a, 't> {
         }
         if !set.meanings.is_empty() {
             set.add_bindings(object);
+            set.add_bindings(self.of(key));
         }
         set
     }
@@ -584,6 +595,9 @@ impl<'a, 't> Meanings<'a, 't> {
 
     /// The sum of two constant strings; of names with several values, the first.
     fn sum(&mut self, id: ExprId, left: ExprId, right: ExprId) -> Set {
+        let mut set = Set::of(Meaning::Text(id));
+        set.add_bindings(self.of(left));
+        set.add_bindings(self.of(right));
         let (left, right) = (self.texts(self.of(left)), self.texts(self.of(right)));
         let (Some(left), Some(right)) = (left.first(), right.first()) else {
             return Set::default();
@@ -592,7 +606,7 @@ impl<'a, 't> Meanings<'a, 't> {
             return Set::default();
         }
         self.sums.insert(id, format!("{left}{right}"));
-        Set::of(Meaning::Text(id))
+        set
     }
 
     pub(super) fn dotted(&self, path: Path) -> String {

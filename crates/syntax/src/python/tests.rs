@@ -256,6 +256,10 @@ fn callees_of_every_form_are_read() {
             ("((eval))(('1'))", "eval"),
             ("eval \\\n  ('1')", "eval"),
             ("eval(\n'1'\n)", "eval"),
+            ("[*eval('1')]", "eval"),
+            ("x = *a.eval('1'), 2", "a.eval"),
+            ("x[*eval('1')]", "eval"),
+            ("def f(): yield *b[0].eval('1'), 2", "?.eval"),
             ("x = f\"{eval('1')}\"", "eval"),
             ("x = f\"{x:{eval('1')}}\"", "eval"),
             ("x = rf'''{f'{eval(1)}'}'''", "eval"),
@@ -356,7 +360,7 @@ fn bindings_point_at_what_gives_a_meaning() {
         ("from os import *\nsystem()", &["os", "*"]),
         ("eval()", &[]),
         ("import os\nclass A:\n    run = os.system\nA.run()", &["os", "run = os.system"]),
-        ("n = 'system'\nimport os\ngetattr(os, n)()", &["os"]),
+        ("n = 'system'\nimport os\ngetattr(os, n)()", &["n = 'system'", "os"]),
     ];
     for (text, expected) in table {
         let facts = facts(text);

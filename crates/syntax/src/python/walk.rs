@@ -232,6 +232,11 @@ impl<'t> Walk<'t> {
             Kind::Constant => return push(self, Value::Truth(true)),
             Kind::String => {
                 let literal = self.slice(start, end);
+                // Python 2's `repr`: code in the place of a string's text.
+                if literal.starts_with('`') {
+                    self.raw.errors.push(start as usize..end as usize);
+                    return push(self, Value::Unknown);
+                }
                 let shape = literal::shape(literal);
                 if !(shape.format || self.broken && node.has_error()) {
                     self.raw.strings.push(start as usize..end as usize);

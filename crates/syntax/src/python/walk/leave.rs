@@ -106,6 +106,10 @@ impl Walk<'_> {
             },
             Kind::Splat => match (frame.mode, children) {
                 (Mode::Store, [target]) => target.value,
+                // The grammar gives the `*` of `[*f()]` to `f`.
+                (Mode::Load, [inner]) if matches!(parent_kind, Kind::Call | Kind::Attribute | Kind::Subscript) => {
+                    inner.value
+                }
                 (Mode::Parameter | Mode::Delete, _) => return None,
                 _ => Value::Splat,
             },
