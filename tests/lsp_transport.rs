@@ -88,6 +88,22 @@ fn first_of_each_line(diagnostics: &[Value]) -> Vec<(u64, u64)> {
 }
 
 #[test]
+fn half_of_a_surrogate_pair_does_not_end_the_session() {
+    let project = Project::new(RULES);
+    let mut client = Client::start(&project.parameters());
+    let uri = project.uri("a.py");
+    client.open(&uri, 1, "x = 1\n");
+    let change = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "MARK\neval(1)\n"}]});
+    let frame = notification("textDocument/didChange", &change);
+    let text = String::from_utf8(frame).unwrap();
+    let (_, body) = text.split_once("\r\n\r\n").unwrap();
+    let body = body.replace("MARK", "'\\ud83d'");
+    client.write(format!("Content-Length: 0\r\n\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    assert_eq!(client.diagnostics(&uri, 2).len(), 1);
+    assert_eq!(client.end().0, Some(0));
+}
+
+#[test]
 fn ten_thousand_changes_in_any_chunking_to_a_client_that_reads_last() {
     const EDITS: usize = 10_000;
     for (encoding, seed) in [("utf-8", 77), ("utf-16", 1078), ("utf-32", 2079)] {

@@ -197,6 +197,9 @@ impl Guards<'_> {
         if !file.written.is_absolute() {
             judged.failures.push("the path is relative and the agent's working folder is not known".to_owned());
         }
+        if file.each().any(paths::is_on_a_share) {
+            judged.failures.push("a network share or device may hold any file; write the file's own path".to_owned());
+        }
         // What stands there is this process' own view of the system, and not always the agent's.
         if file.each().any(|path| path.starts_with("/proc")) {
             judged.failures.push("a path through /proc may mean any file; write the file's own path".to_owned());

@@ -94,6 +94,12 @@ fn usual(prefix: PrefixComponent<'_>) -> PathBuf {
     }
 }
 
+/// Whether a path of Windows starts at a share or device, which may be another name of any file; false elsewhere.
+pub fn is_on_a_share(path: &Path) -> bool {
+    matches!(path.components().next(), Some(Component::Prefix(prefix))
+        if !matches!(prefix.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_)))
+}
+
 /// Where an absolute path starts: `/`, on Windows on its drive or share.
 fn start(path: &Path) -> PathBuf {
     let mut start = match path.components().next() {

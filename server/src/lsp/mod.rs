@@ -5,6 +5,7 @@
 
 mod adapter;
 mod capabilities;
+mod frames;
 mod gate;
 mod proto;
 mod pump;
@@ -22,6 +23,7 @@ use crate::engine::{Engine, SessionHandle};
 use crate::session::Session;
 use crate::session::event::Event;
 use adapter::Adapter;
+use frames::Mended;
 use gate::{Gate, Life};
 use pump::Pump;
 use remote::Remote;
@@ -65,7 +67,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
         }
     };
     let writer = pump.writer();
-    let stdin = Until::new(tokio::io::stdin(), end);
+    let stdin = Until::new(Mended::new(tokio::io::stdin()), end);
     let server = Server::new(stdin, writer, socket).concurrency_level(HANDLERS);
     server.serve(Gate { inner: service, life: life.clone() }).await;
     let _ = tokio::task::spawn_blocking(move || pump.drain(LAST_READ)).await;
