@@ -70,6 +70,7 @@ const NEW: &[&str] = &["new_string"];
 const ALL: &[&str] = &["replace_all"];
 const EDITS: &[&str] = &["edits"];
 const COMMAND: &[&str] = &["command", "cmd"];
+const WORKDIR: &[&str] = &["workdir", "working_directory"];
 const PATCH: &[&str] = &["input", "command", "patch"];
 
 /// Reads a call. `tool` is empty when the payload names none: then the fields decide.
@@ -251,6 +252,20 @@ fn apply_patch(tool: &str, fields: &mut Fields) -> Result<ToolCall, String> {
 }
 
 fn shell(tool: &str, fields: &mut Fields) -> Result<ToolCall, String> {
+    let folder = match fields.take(WORKDIR)? {
+        Some(Value::Text(folder)) if !folder.is_empty() => folder,
+        None | Some(Value::Text(_) | Value::Null) => return command(tool, fields),
+        Some(_) => return Err(format!("`workdir` of {} is not a text", shown(tool))),
+    };
+    let command = match command(tool, fields)? {
+        ToolCall::Shell { command } => command,
+        ToolCall::Patch { text } => format!("apply_patch {}", quoted(&text)),
+        other => return Ok(other),
+    };
+    Ok(ToolCall::Shell { command: format!("cd {}\n{command}", quoted(&folder)) })
+}
+
+fn command(tool: &str, fields: &mut Fields) -> Result<ToolCall, String> {
     match fields.take(COMMAND)? {
         Some(Value::Text(command)) => Ok(ToolCall::Shell { command }),
         Some(Value::List(words)) => Ok(arguments(&texts(tool, words)?)),
