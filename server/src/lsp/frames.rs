@@ -221,7 +221,7 @@ mod tests {
         let bytes =
             [&frame(br#"{"b":"\ud800"}"#), &frame(b""), &other_head[..], &frame(b"[1]"), b"Content-Le"].concat();
         let expected = [&frame(br#"{"b":"\ufffd"}"#), &frame(br#""a""#), &frame(b"[1]"), &b"Content-Le"[..]].concat();
-        for chunk in 1..bytes.len() + 1 {
+        for chunk in 1..=bytes.len() {
             assert_eq!(through(&bytes, chunk), expected, "in chunks of {chunk}");
         }
     }
