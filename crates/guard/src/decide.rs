@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
 use rules::{Change, Effect, FactSource};
+use system::open::OpenError;
 use system::{Folders, paths, roots};
 
 use crate::accelerate::Accelerator;
 use crate::books::{Place, RulebookSource};
-use crate::config::{Config, InstructionCheck, OnFailure, read_project};
+use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, read_project};
 use crate::judge::Judging;
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
@@ -96,9 +97,8 @@ impl Guards<'_> {
                 .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
-        let workspaces: Vec<PathBuf> =
-            roots::enclosing(&self.surroundings.cwd).into_iter().map(|root| root.path).collect();
-        let user = match folders.admit(&folders.user, &workspaces) {
+        let workspaces = self.surroundings.enclosing();
+        let user = match folders.admit(&folders.user, workspaces) {
             Ok(()) => Some(folders.user.clone()),
             Err(refused) => {
                 if folders.user.symlink_metadata().is_ok() {
@@ -107,7 +107,7 @@ impl Guards<'_> {
                 None
             }
         };
-        let state = match folders.admit(&folders.state, &workspaces) {
+        let state = match folders.admit(&folders.state, workspaces) {
             Ok(()) => Some(folders.state.clone()),
             Err(refused) => {
                 outcome.notes.push(refused.to_string());
@@ -125,7 +125,7 @@ impl Guards<'_> {
             let checkouts = std::iter::once(root.path).chain(main);
             for checkout in checkouts {
                 self.record(session, &Place::of_project(&checkout));
-                let _ = see_config(session, &checkout);
+                let _ = see_config(session, &checkout.join(PROJECT_CONFIG), &read_project(&checkout));
             }
         }
         if let Some(user) = &admitted.user {
@@ -229,9 +229,9 @@ impl Guards<'_> {
     }
 }
 
-fn see_config(session: &mut Session, root: &Path) -> Seen {
-    match read_project(root) {
-        Ok(bytes) => session.see(&root.join(crate::config::PROJECT_CONFIG), bytes.as_deref()),
+fn see_config(session: &mut Session, file: &Path, read: &Result<Option<Vec<u8>>, OpenError>) -> Seen {
+    match read {
+        Ok(bytes) => session.see(file, bytes.as_deref()),
         Err(_) => Seen::Same,
     }
 }
@@ -332,9 +332,10 @@ impl Outcome {
                 continue;
             }
             self.settled.push(root.clone());
-            let file = root.join(crate::config::PROJECT_CONFIG);
-            let seen = session.as_deref_mut().map(|session| see_config(session, root));
-            self.config.add_project(&file, read_project(root));
+            let file = root.join(PROJECT_CONFIG);
+            let read = read_project(root);
+            let seen = session.as_deref_mut().map(|session| see_config(session, &file, &read));
+            self.config.add_project(&file, read);
             if let Some(Seen::Changed { first: Some(first), .. }) = seen {
                 self.config.add_project(&file, Ok(Some(first)));
             }

@@ -5,6 +5,7 @@
 //! rules of a project only if it lies below that project's root.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use system::{paths, roots};
 
@@ -89,15 +90,27 @@ pub struct Surroundings {
     pub cwd: PathBuf,
     /// The rulebook a person named (`--rules`).
     pub named: Option<Named>,
+    /// The roots that hold the working folder, once they were asked for.
+    enclosing: OnceLock<Vec<PathBuf>>,
 }
 
 impl Surroundings {
+    /// Surroundings without a rulebook of the command line.
+    pub fn new(cwd: PathBuf, project: Option<PathBuf>) -> Surroundings {
+        Surroundings { project, cwd, named: None, enclosing: OnceLock::new() }
+    }
+
+    /// The roots that hold the working folder, innermost first, as they were when first asked for.
+    pub fn enclosing(&self) -> &[PathBuf] {
+        self.enclosing.get_or_init(|| roots::enclosing(&self.cwd).into_iter().map(|root| root.path).collect())
+    }
+
     /// The root that relative paths of the command line start from: `--project`, else the root that holds the working
     /// folder, else that folder.
     pub fn root(&self) -> PathBuf {
         match &self.project {
             Some(project) => project.clone(),
-            None => innermost(&self.cwd).unwrap_or_else(|| self.cwd.clone()),
+            None => self.enclosing().first().unwrap_or(&self.cwd).clone(),
         }
     }
 }
@@ -178,7 +191,7 @@ pub fn stack(file: &Spelled, surroundings: &Surroundings, user: Option<&Path>) -
 struct Found {
     path: PathBuf,
     has_ruleline: bool,
-    has_git: bool,
+    may_be_linked: bool,
     names: Vec<String>,
 }
 
@@ -202,7 +215,7 @@ fn roots_of(file: &Spelled) -> Vec<Found> {
         names: file.names_below_any(&spellings),
         path: root.path,
         has_ruleline: root.has_ruleline,
-        has_git: root.has_git,
+        may_be_linked: root.may_be_linked,
     };
     found.into_iter().map(seen).collect()
 }
@@ -223,7 +236,7 @@ fn projects(file: &Spelled, found: &[Found], surroundings: &Surroundings, holdin
         if root.has_ruleline {
             add(&root.path, root.names.clone());
         }
-        if let Some(main) = root.has_git.then(|| roots::main_checkout(&root.path)).flatten() {
+        if let Some(main) = root.may_be_linked.then(|| roots::main_checkout(&root.path)).flatten() {
             add(&paths::resolve(&main), root.names.clone());
         }
     }
@@ -318,7 +331,7 @@ mod tests {
         let file = Spelled::new(base.join("a.py"));
         for (replaces, project_holds) in [(false, true), (true, false)] {
             let named = Some(Named { path: base.join("other.json"), replaces });
-            let surroundings = Surroundings { cwd: base.clone(), named, project: None };
+            let surroundings = Surroundings { named, ..Surroundings::new(base.clone(), None) };
             let found = stack(&file, &surroundings, Some(&base.join("home")));
             assert_eq!(!views(&found, &base).is_empty(), project_holds);
             let owners: Vec<_> = found.holdings.iter().map(|it| it.owner).collect();
@@ -332,7 +345,7 @@ mod tests {
         let (_keep, base) = base();
         fs::create_dir(base.join("w")).unwrap();
         let named = Some(Named { path: base.join("r.toml"), replaces: true });
-        let surroundings = Surroundings { cwd: base.join("w"), named, project: None };
+        let surroundings = Surroundings { named, ..Surroundings::new(base.join("w"), None) };
         let found = stack(&Spelled::new(base.join("w/a.py")), &surroundings, None);
         assert_eq!(found.holdings[0].views, [["a.py"]]);
         assert_eq!(stack(&Spelled::new(base.join("a.py")), &surroundings, None).holdings, []);

@@ -23,6 +23,8 @@ pub struct Root {
     pub has_ruleline: bool,
     /// It holds `.git`, a folder or a file.
     pub has_git: bool,
+    /// Its `.git` is a file, as in a linked worktree: there may be a [`main_checkout`].
+    pub may_be_linked: bool,
 }
 
 /// Every root from `folder` upwards, itself included, innermost first.
@@ -32,9 +34,11 @@ pub fn enclosing(folder: &Path) -> Vec<Root> {
 }
 
 fn look_at(folder: &Path) -> Root {
+    let git = fs::symlink_metadata(folder.join(".git")).ok();
     Root {
         has_ruleline: fs::symlink_metadata(folder.join(".ruleline")).is_ok(),
-        has_git: fs::symlink_metadata(folder.join(".git")).is_ok(),
+        has_git: git.is_some(),
+        may_be_linked: git.is_some_and(|git| git.is_file()),
         path: folder.to_path_buf(),
     }
 }

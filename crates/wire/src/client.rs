@@ -50,6 +50,11 @@ impl Client {
         Client { folder, left: Cell::new(budget) }
     }
 
+    /// Whether a server may ever have stood here: false saves composing a question that nobody would hear.
+    pub fn may_be_heard(&self) -> bool {
+        self.folder.symlink_metadata().is_ok()
+    }
+
     /// Has a change judged. The answer names exactly the digests of the request.
     ///
     /// # Errors

@@ -211,6 +211,15 @@ fn a_client_of_a_dead_server_goes_on_to_the_next_and_removes_nothing() {
 }
 
 #[test]
+fn nobody_is_asked_where_no_server_ever_stood() {
+    let place = place(&["p"]);
+    let client = Client::new(place.runtime.clone(), Duration::from_secs(20));
+    assert!(!client.may_be_heard());
+    let _open = place.open(&["p"]);
+    assert!(client.may_be_heard());
+}
+
+#[test]
 fn a_server_that_gains_a_root_says_so() {
     let place = place(&["p", "q"]);
     let (mut endpoint, _listener) = place.open(&["p"]);

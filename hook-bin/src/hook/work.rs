@@ -87,7 +87,7 @@ fn surroundings(arguments: &Arguments, event: &Event) -> Surroundings {
     let cwd = event.cwd.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from);
     let cwd = paths::absolute(&cwd);
     let project = arguments.project.as_deref().map(paths::absolute);
-    let mut surroundings = Surroundings { project, cwd, named: None };
+    let mut surroundings = Surroundings::new(cwd, project);
     surroundings.named = arguments.rules.as_ref().map(|rules| {
         let below_root = surroundings.root().join(rules);
         let path = if below_root.exists() { below_root } else { surroundings.cwd.join(rules) };

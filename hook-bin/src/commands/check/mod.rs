@@ -134,7 +134,8 @@ fn check(arguments: &Arguments) -> Result<Report, Refusal> {
         (Scope::Files, found.subjects)
     };
     let named = arguments.rules.as_deref().map(named).transpose()?;
-    let surroundings = Surroundings { project: None, cwd, named };
+    let mut surroundings = Surroundings::new(cwd, None);
+    surroundings.named = named;
     let bench = Bench { scope, instructions, shelf, surroundings, user, root };
     let mut report = progress::judge_all(&bench, &subjects);
     report.open = open.into_iter().map(|open| Open { path: bench.shown(Path::new(&open.path)), ..open }).collect();
