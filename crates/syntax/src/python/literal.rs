@@ -18,7 +18,7 @@ pub(super) fn identifier(text: &str) -> Cow<'_, str> {
 /// Whether Python reads the text's ASCII characters as what they are: a coding line may name an encoding (UTF-7,
 /// `unicode_escape`) in which harmless-looking text holds code.
 pub(crate) fn reads_as_utf8(text: &str) -> bool {
-    text.split(['\n', '\r']).take(2).filter_map(declared_encoding).all(|encoding| {
+    coding_lines(text).filter_map(declared_encoding).all(|encoding| {
         let encoding = encoding.to_ascii_lowercase().replace('_', "-");
         ["utf-8", "utf8", "u8", "ascii", "us-ascii", "latin1", "l1", "koi8-r", "koi8-u", "euc-jp", "euc-kr", "gb2312"]
             .contains(&encoding.as_str())
@@ -28,9 +28,24 @@ pub(crate) fn reads_as_utf8(text: &str) -> bool {
     })
 }
 
+/// The lines in which Python looks for an encoding: the first, and the second where the first holds no code.
+fn coding_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    (0..2).map_while(move |_| {
+        let line = rest.trim_start_matches(['\u{feff}', ' ', '\t', '\u{c}']);
+        if !(line.is_empty() || line.starts_with(['#', '\n', '\r'])) {
+            return None;
+        }
+        let end = memchr::memchr2(b'\n', b'\r', line.as_bytes()).unwrap_or(line.len());
+        rest = &line[end..];
+        rest = rest.strip_prefix("\r\n").or_else(|| rest.get(1..)).unwrap_or_default();
+        Some(&line[..end])
+    })
+}
+
 /// The encoding that a coding line declares.
 fn declared_encoding(line: &str) -> Option<&str> {
-    let comment = line.trim_start_matches(['\u{feff}', ' ', '\t', '\u{c}']).strip_prefix('#')?;
+    let comment = line.strip_prefix('#')?;
     let rest = comment.match_indices("coding").find_map(|(at, _)| {
         let rest = &comment[at + "coding".len()..];
         rest.strip_prefix([':', '='])

@@ -516,6 +516,9 @@ fn an_encoding_that_hides_code_is_an_error() {
         ("# coding: latin-1\nx\n", false),
         ("# about encoding: what we do\nx = 1\n", true),
         ("x\ny\n# coding: utf-7\n", false),
+        ("#!/usr/bin/python\r\n# coding: utf-7\r\nx\r\n", true),
+        ("\u{feff} \t\n\t# coding: utf-7\nx\n", true),
+        ("x = 1\n# coding: utf-7\n", false),
         ("# encodings\nx\n", false),
     ] {
         assert_eq!(facts(text).errors.contains(&(0..text.len())), whole, "{text}");
