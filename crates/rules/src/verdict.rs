@@ -110,3 +110,27 @@ impl Verdict {
         self.findings.iter().map(|finding| finding.effect).max().max(unchecked)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_name() {
+        for (check, name) in Check::NAMES {
+            // A new check does not compile here until it is in the table above.
+            match check {
+                Check::Load
+                | Check::Forbid
+                | Check::ForbidCalls
+                | Check::ForbidImports
+                | Check::Require
+                | Check::RequireDef
+                | Check::AnyChange
+                | Check::Question
+                | Check::Instructions => {}
+            }
+            assert_eq!((check.name(), Check::from_name(name)), (name, Some(check)));
+        }
+    }
+}

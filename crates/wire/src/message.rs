@@ -362,56 +362,19 @@ fn parse_hex(hex: &str) -> Option<[u8; 32]> {
     bytes?.try_into().ok()
 }
 
-/// The checks by the names of their keys in a rulebook.
+/// Checks by their names.
 mod check_name {
     use rules::Check;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    const NAMES: [(Check, &str); 9] = [
-        (Check::Load, "load"),
-        (Check::Forbid, "forbid"),
-        (Check::ForbidCalls, "forbid_calls"),
-        (Check::ForbidImports, "forbid_imports"),
-        (Check::Require, "require"),
-        (Check::RequireDef, "require_def"),
-        (Check::AnyChange, "any_change"),
-        (Check::Question, "question"),
-        (Check::Instructions, "instructions"),
-    ];
-
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's `with` calls it so")]
     pub fn serialize<S: Serializer>(check: &Check, serializer: S) -> Result<S::Ok, S::Error> {
-        let named = NAMES.iter().find(|(known, _)| known == check);
-        serializer.serialize_str(named.ok_or_else(|| serde::ser::Error::custom("a check without a name"))?.1)
+        serializer.serialize_str(check.name())
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let known = NAMES.iter().find(|(_, known)| *known == name);
-        known.map(|(check, _)| *check).ok_or_else(|| serde::de::Error::custom("an unknown check"))
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn every_check_has_a_name() {
-            for (check, _) in NAMES {
-                // A new check does not compile here until it is in the table above.
-                match check {
-                    Check::Load
-                    | Check::Forbid
-                    | Check::ForbidCalls
-                    | Check::ForbidImports
-                    | Check::Require
-                    | Check::RequireDef
-                    | Check::AnyChange
-                    | Check::Question
-                    | Check::Instructions => {}
-                }
-            }
-        }
+        Check::from_name(&name).ok_or_else(|| serde::de::Error::custom("an unknown check"))
     }
 }
 
