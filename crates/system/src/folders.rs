@@ -16,7 +16,7 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
-pub use platform::{check, create_private};
+pub use platform::{account, check, create_private};
 
 /// Why a folder is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +26,15 @@ pub struct Refused {
     pub folder: PathBuf,
     /// Which part is wrong, and how, in one line.
     pub why: String,
+}
+
+/// Whose process this is, as the user database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The name a person logs in with.
+    pub name: String,
+    /// The home folder.
+    pub home: PathBuf,
 }
 
 /// Where this user's things live. The paths are absolute; they need not exist.
