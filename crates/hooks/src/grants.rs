@@ -124,6 +124,25 @@ impl Store {
         unimplemented!()
     }
 
+    /// Whether there is any record at all: a look at one name.
+    pub fn holds_any(&self) -> bool {
+        unimplemented!()
+    }
+
+    /// Whether there is a record for a root, whatever it says: a look at one name.
+    pub fn holds(&self, _root: &Path) -> bool {
+        unimplemented!()
+    }
+
+    /// The private copy that runs for a grant; that of the machine's owner is made from the project's bytes at its first
+    /// use, if they are the granted ones.
+    ///
+    /// # Errors
+    /// As [`crate::Snapshot::open`].
+    pub fn snapshot(&self, _grant: &Grant) -> Result<crate::Snapshot, StoreError> {
+        unimplemented!()
+    }
+
     /// Every record of the user, those that cannot be read as errors; for lists.
     pub fn all(&self) -> Vec<Result<Record, StoreError>> {
         unimplemented!()
