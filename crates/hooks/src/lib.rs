@@ -20,6 +20,11 @@ pub mod snapshots;
 pub mod standing;
 pub mod tree;
 
+#[cfg(unix)]
+#[cfg(test)]
+mod testing;
+mod texts;
+
 pub use digest::TreeDigest;
 pub use grants::{Grant, Grantor, Means, Store};
 pub use manifest::{Action, Entry, Manifest, OnError};

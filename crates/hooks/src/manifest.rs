@@ -103,12 +103,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// Reads a manifest. `has_file` tells which files stand in its folder, `builtins` which builtin hooks there are.
-    pub fn parse(
-        _bytes: &[u8],
-        _has_file: &dyn Fn(&str) -> bool,
-        _platform: Platform,
-        _builtins: &[&str],
-    ) -> Manifest {
+    pub fn parse(_bytes: &[u8], _has_file: &dyn Fn(&str) -> bool, _platform: Platform, _builtins: &[&str]) -> Manifest {
         unimplemented!()
     }
 

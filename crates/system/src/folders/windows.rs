@@ -21,6 +21,11 @@ pub(super) const LAYOUT: [&str; 4] = [
     "AppData/Local/ruleline/run",
 ];
 
+/// Users have no number here.
+pub(crate) fn user() -> u32 {
+    0
+}
+
 /// The profile folder.
 pub(super) fn home() -> Result<PathBuf, Refused> {
     let found = get_known_folder_path(KnownFolder::Profile).map(|folder| paths::normalize(&folder));
