@@ -231,6 +231,22 @@ pub enum ToolCall {
     Other,
 }
 
+impl ToolCall {
+    /// What every agent's tool of this kind is called, for whoever names tools whatever the agent; none where only the
+    /// agent's own name says what it is.
+    pub fn canonical(&self) -> Option<&'static str> {
+        match self {
+            ToolCall::Read { .. } => Some("read"),
+            ToolCall::Search => Some("search"),
+            ToolCall::List => Some("list"),
+            ToolCall::Write { .. } => Some("write"),
+            ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_) => Some("edit"),
+            ToolCall::Shell { .. } => Some("shell"),
+            ToolCall::Mcp { .. } | ToolCall::Other => None,
+        }
+    }
+}
+
 /// One replacement of an [`ToolCall::Edit`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditStep {

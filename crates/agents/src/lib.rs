@@ -9,6 +9,7 @@ mod json;
 pub mod notebook;
 pub mod parse;
 pub mod patch;
+mod payload;
 pub mod render;
 mod tools;
 
@@ -16,4 +17,5 @@ pub use decision::{Decision, Permission};
 pub use edit::{After, Cell, FileEdit, Files, Fresh, edits};
 pub use event::{Dialect, EditStep, Event, EventKind, Head, NotebookEdit, NotebookMode, PermissionMode, ToolCall};
 pub use parse::{MAX_PAYLOAD, ParseError, parse};
+pub use payload::payload;
 pub use render::{Answer, AskUnattended, RenderOptions, render};

@@ -77,29 +77,31 @@ struct Words<'a> {
     permission: Permission,
     reason: Cow<'a, str>,
     context: Option<String>,
+    notices: Option<String>,
 }
 
 impl<'a> Words<'a> {
     fn of(head: &Head, decision: &'a Decision, options: RenderOptions) -> Words<'a> {
-        let mut reason = bounded(&decision.reason);
+        // That nothing was found is all there is to say of an allow that nobody spoke.
+        let unspoken = decision.permission == Permission::Allow && !decision.explicit;
+        let mut reason = bounded(if unspoken { "" } else { &decision.reason });
         if reason.trim().is_empty() {
             reason = match decision.permission {
+                Permission::Allow => "ruleline: no rule objects".into(),
                 Permission::Deny => "ruleline refused this and gave no reason".into(),
                 _ => "ruleline asks about this and gave no reason".into(),
             };
         }
-        let context: Vec<&str> =
-            decision.context.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-        let context = (!context.is_empty()).then(|| bounded(&context.join("\n")).into_owned());
+        let (context, notices) = (joined(&decision.context), joined(&decision.notices));
         let mut permission = decision.permission;
         if permission == Permission::Ask && head.kind.decides() && !can_ask(head, options) {
             permission = Permission::Deny;
             reason = bounded(&format!("A person must confirm this ({}). {reason}", why_not(head))).into_owned().into();
         }
-        if permission == Permission::Allow && !options.approve {
+        if permission == Permission::Allow && !options.approve && !decision.explicit {
             permission = Permission::Silent;
         }
-        Words { permission, reason, context }
+        Words { permission, reason, context, notices }
     }
 
     /// The reason with the context behind it, for answers that have no place for context.
@@ -126,6 +128,12 @@ fn can_ask(head: &Head, options: RenderOptions) -> bool {
         (None, Dialect::Codex) => false,
         (None, Dialect::Claude) => !head.mode.unattended() || options.ask_unattended == AskUnattended::Ask,
     }
+}
+
+/// The texts that are not empty, one below the other.
+fn joined(texts: &[String]) -> Option<String> {
+    let texts: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| bounded(&texts.join("\n")).into_owned())
 }
 
 fn why_not(head: &Head) -> String {
@@ -216,7 +224,15 @@ fn objects(words: &Words) -> bool {
     matches!(words.permission, Permission::Deny | Permission::Ask)
 }
 
-fn claude(head: &Head, words: Words) -> Line {
+/// Every answer of Claude Code may carry a message for the person.
+fn claude(head: &Head, mut words: Words) -> Line {
+    let notices = words.notices.take();
+    let line = claude_decision(head, words);
+    let message: Vec<String> = line.system_message.into_iter().chain(notices).collect();
+    Line { system_message: (!message.is_empty()).then(|| message.join("\n")), ..line }
+}
+
+fn claude_decision(head: &Head, words: Words) -> Line {
     match head.kind {
         EventKind::PreToolUse => {
             let decision = match words.permission {
@@ -225,13 +241,9 @@ fn claude(head: &Head, words: Words) -> Line {
                 Permission::Ask => "ask",
                 Permission::Deny => "deny",
             };
-            let reason = match words.permission {
-                Permission::Allow => Cow::Borrowed("ruleline: no rule objects"),
-                _ => words.reason,
-            };
             Line::specific(Specific {
                 permission_decision: Some(decision),
-                permission_decision_reason: Some(reason.into_owned()),
+                permission_decision_reason: Some(words.reason.into_owned()),
                 additional_context: words.context,
                 ..specific(head)
             })
@@ -252,7 +264,10 @@ fn claude(head: &Head, words: Words) -> Line {
     }
 }
 
-fn codex(head: &Head, words: Words) -> Line {
+/// What is not one of its known keys for an event voids the whole answer there, so that a message for the person stands in
+/// the context.
+fn codex(head: &Head, mut words: Words) -> Line {
+    words.context = joined(&words.context.into_iter().chain(words.notices.take()).collect::<Vec<_>>());
     match head.kind {
         EventKind::PreToolUse => match words.permission {
             // An allow without changed input is an error entry there.

@@ -27,7 +27,8 @@ fn head(dialect: Dialect, kind: EventKind) -> Head<'static> {
 }
 
 fn decision(permission: Permission, reason: &str, context: &[&str]) -> Decision {
-    Decision { permission, reason: reason.into(), context: context.iter().map(ToString::to_string).collect() }
+    let context = context.iter().map(ToString::to_string).collect();
+    Decision { permission, reason: reason.into(), context, ..Decision::silent() }
 }
 
 #[test]
@@ -337,4 +338,35 @@ fn codex_answers_obey_its_own_schemas() {
         }
     }
     assert!(checked > 20);
+}
+
+#[test]
+fn an_allow_that_somebody_spoke_is_passed_on_with_its_reason() {
+    let spoken = Decision { explicit: true, ..decision(Permission::Allow, "why", &[]) };
+    let answer = |dialect, kind| render(&head(dialect, kind), &spoken, RenderOptions::default()).stdout;
+    let expected = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"why"}}"#;
+    assert_eq!(answer(Dialect::Claude, EventKind::PreToolUse).as_deref(), Some(expected));
+    assert_eq!(answer(Dialect::Codex, EventKind::PreToolUse), None, "it has no such answer");
+}
+
+#[test]
+fn notices_reach_the_person_where_the_agent_has_a_place() {
+    let notices = vec!["n1".into(), " ".into(), "n2".into()];
+    let noticed = Decision { notices, ..decision(Permission::Deny, "why", &["c"]) };
+    for (dialect, kind, expected) in [
+        (
+            Dialect::Claude,
+            EventKind::PreToolUse,
+            r#"{"systemMessage":"n1\nn2","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"why","additionalContext":"c"}}"#,
+        ),
+        (
+            Dialect::Codex,
+            EventKind::PreToolUse,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"why\nc\nn1\nn2"}}"#,
+        ),
+        (Dialect::Claude, EventKind::SessionEnd, r#"{"systemMessage":"n1\nn2"}"#),
+    ] {
+        let answer = render(&head(dialect, kind), &noticed, RenderOptions::default());
+        assert_eq!(answer.stdout.as_deref(), Some(expected), "{dialect:?} {kind:?}");
+    }
 }

@@ -1,19 +1,23 @@
-//! Hooks that are part of Ruleline: one trait, and one table whose names the manifest knows.
+//! Hooks that are part of Ruleline: one trait, and one table from which the manifest takes the names it knows.
+//!
+//! Neither of the two has what it works with in this version: they say so, and the one that guards asks.
 
 use std::path::Path;
 use std::time::Instant;
 
-use crate::answer::Outcome;
+use crate::answer::{Outcome, Word};
 
 /// What a builtin gets to see.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// The event's name.
     pub event: &'a str,
+    /// The names of the tool, the canonical one last; none for an event without a tool.
+    pub tools: &'a [&'a str],
     /// The payload a script would get, one line of JSON.
     pub payload: &'a str,
-    /// The root whose manifest names it; none for the user's.
-    pub root: Option<&'a Path>,
+    /// The root whose manifest names it, or in which the user's works.
+    pub root: &'a Path,
     /// When the answer must be there.
     pub deadline: Instant,
 }
@@ -28,10 +32,50 @@ pub trait Builtin: Sync {
 
 /// Every builtin.
 pub fn all() -> &'static [&'static dyn Builtin] {
-    unimplemented!()
+    &[&Duet, &MemoryCapture]
 }
 
 /// Their names.
 pub fn names() -> Vec<&'static str> {
     all().iter().map(|builtin| builtin.name()).collect()
+}
+
+/// The builtin of this name.
+pub fn named(name: &str) -> Option<&'static dyn Builtin> {
+    all().iter().find(|builtin| builtin.name() == name).copied()
+}
+
+/// Tools that change nothing, by their canonical names.
+const HARMLESS: [&str; 3] = ["read", "search", "list"];
+
+/// A second opinion on destructive calls.
+struct Duet;
+
+impl Builtin for Duet {
+    fn name(&self) -> &'static str {
+        "duet"
+    }
+
+    /// Without a decider there is no second opinion, so that a person gives it.
+    fn run(&self, call: &Call<'_>) -> Outcome {
+        let harmless = call.tools.last().is_some_and(|tool| HARMLESS.contains(tool));
+        if call.event != "PreToolUse" || harmless {
+            return Outcome::Said { word: Word::Continue, reason: String::new() };
+        }
+        let reason = "no decider is configured for duet, so that a person gives the second opinion";
+        Outcome::Said { word: Word::Ask, reason: reason.to_owned() }
+    }
+}
+
+/// What tools gave, kept for later.
+struct MemoryCapture;
+
+impl Builtin for MemoryCapture {
+    fn name(&self) -> &'static str {
+        "memory-capture"
+    }
+
+    fn run(&self, _: &Call<'_>) -> Outcome {
+        Outcome::Failed("memory-capture is not configured and kept nothing".to_owned())
+    }
 }

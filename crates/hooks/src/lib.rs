@@ -19,6 +19,7 @@ pub mod series;
 pub mod snapshots;
 pub mod standing;
 pub mod tree;
+mod yaml;
 
 #[cfg(unix)]
 #[cfg(test)]

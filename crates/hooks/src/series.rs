@@ -1,8 +1,8 @@
 //! All hooks of one event, one after the other, to one word: deny ends it, else the last ask, else the first allow.
 
-use crate::answer::Word;
-use crate::manifest::Entry;
-use crate::run::Launch;
+use crate::answer::{Outcome, Word};
+use crate::manifest::{Entry, OnError};
+use crate::run::{Launch, run};
 
 /// The hooks of one manifest that an event is for.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,59 @@ pub struct Came {
     pub ran: usize,
 }
 
-/// Runs them. `event` is one of [`crate::EVENTS`]: only before a tool runs does a failure ask or deny.
-pub fn run_all(_event: &str, _parts: &[Part<'_>]) -> Came {
-    unimplemented!()
+/// Runs them. Only before a tool runs does a failure ask or deny.
+pub fn run_all(parts: &[Part<'_>]) -> Came {
+    let mut came = Came { word: Word::Continue, reason: String::new(), notes: Vec::new(), ran: 0 };
+    for part in parts {
+        for entry in part.entries {
+            let ran = run(entry, &part.launch);
+            came.ran += usize::from(!matches!(ran.outcome, Outcome::Unstarted(_)));
+            let name = format!("{} ({})", entry.action.name(), part.whose);
+            came.notes.extend(ran.note.map(|note| format!("{name}: {note}")));
+            let guards = matches!(part.launch.event, "PreToolUse" | "PermissionRequest");
+            let (word, reason) = match ran.outcome {
+                Outcome::Said { word: Word::Allow, .. } if !part.may_allow => {
+                    came.notes.push(format!("{name}: its allow does not count; only the user's own hooks may allow"));
+                    continue;
+                }
+                Outcome::Said { word, reason } => (word, reason),
+                Outcome::Failed(why) => match (guards, entry.on_error) {
+                    (true, Some(OnError::Ask)) => (Word::Ask, format!("it failed ({why}); a person decides")),
+                    (true, Some(OnError::Deny)) => (Word::Deny, format!("it failed ({why})")),
+                    _ => {
+                        came.notes.push(format!("{name}: it failed ({why})"));
+                        continue;
+                    }
+                },
+                Outcome::Ended(why) | Outcome::Unstarted(why) if guards => {
+                    let denies = entry.on_error == Some(OnError::Deny);
+                    let word = if denies { Word::Deny } else { Word::Ask };
+                    (word, format!("it could not judge this ({why}); a person decides"))
+                }
+                Outcome::Ended(why) | Outcome::Unstarted(why) => {
+                    came.notes.push(format!("{name}: {why}"));
+                    continue;
+                }
+            };
+            let reason =
+                if reason.is_empty() { format!("{name} says {}", said(word)) } else { format!("{name}: {reason}") };
+            match word {
+                Word::Deny => return Came { word, reason, ..came },
+                // The last ask, and an allow only where nothing was said before.
+                Word::Ask => (came.word, came.reason) = (word, reason),
+                Word::Allow if came.word == Word::Continue => (came.word, came.reason) = (word, reason),
+                Word::Allow | Word::Continue => {}
+            }
+        }
+    }
+    came
+}
+
+fn said(word: Word) -> &'static str {
+    match word {
+        Word::Continue => "nothing",
+        Word::Allow => "allow",
+        Word::Ask => "ask",
+        Word::Deny => "deny",
+    }
 }

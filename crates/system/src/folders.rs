@@ -17,7 +17,7 @@ use unix as platform;
 use windows as platform;
 
 pub(crate) use platform::user;
-pub use platform::{check, create_private};
+pub use platform::{account, check, create_private};
 #[cfg(unix)]
 pub use unix::check_owned;
 
@@ -29,6 +29,15 @@ pub struct Refused {
     pub folder: PathBuf,
     /// Which part is wrong, and how, in one line.
     pub why: String,
+}
+
+/// Whose process this is, as the user database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The name a person logs in with.
+    pub name: String,
+    /// The home folder.
+    pub home: PathBuf,
 }
 
 /// Where this user's things live. The paths are absolute; they need not exist.

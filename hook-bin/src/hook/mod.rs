@@ -206,7 +206,7 @@ fn fail_as(arguments: &Arguments, head: &Head, failure: &Failure, strictness: On
             OnFailure::Deny => Permission::Deny,
         },
         reason: format!("ruleline {what}: {reason}; a person decides"),
-        context: Vec::new(),
+        ..Decision::silent()
     };
     let answer = agents::render(head, &decision, RenderOptions::default());
     Answer { stderr: Some(reason), ..answer }

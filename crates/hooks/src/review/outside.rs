@@ -63,7 +63,7 @@ pub(super) fn references(line: &str, manifest: bool) -> Vec<String> {
         if is_elsewhere(value, joined) {
             add(value.to_owned());
         }
-        begins = begins && text.contains('=') || BEGINNINGS.contains(&text);
+        begins = begins && (text.contains('=') || joined) || BEGINNINGS.contains(&text);
     }
     found
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::unistd::{Uid, User};
 
-use super::Refused;
+use super::{Account, Refused};
 
 /// The user's own, the state, the cache and the runtime folder below the home.
 pub(super) const LAYOUT: [&str; 4] =
@@ -18,16 +18,18 @@ pub(crate) fn user() -> u32 {
     Uid::current().as_raw()
 }
 
+/// Whose process this is; none when the user database does not know, or knows no absolute home.
+pub fn account() -> Option<Account> {
+    let user = User::from_uid(Uid::current()).ok()??;
+    user.dir.is_absolute().then_some(Account { name: user.name, home: user.dir })
+}
+
 /// The home folder, as the user database has it.
 pub(super) fn home() -> Result<PathBuf, Refused> {
-    let uid = Uid::current();
-    match User::from_uid(uid) {
-        Ok(Some(user)) if user.dir.is_absolute() => Ok(user.dir),
-        _ => {
-            let why = format!("the user database has no home folder for user {uid}");
-            Err(Refused { folder: PathBuf::from("~"), why })
-        }
-    }
+    account().map(|account| account.home).ok_or_else(|| {
+        let why = format!("the user database has no home folder for user {}", Uid::current());
+        Refused { folder: PathBuf::from("~"), why }
+    })
 }
 
 /// The runtime folder in use, wherever the home is.

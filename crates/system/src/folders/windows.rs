@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use known_folders::{KnownFolder, get_known_folder_path};
 
-use super::Refused;
+use super::{Account, Refused};
 use crate::paths;
 
 /// The user's own, the state, the cache and the runtime folder below the home.
@@ -24,6 +24,13 @@ pub(super) const LAYOUT: [&str; 4] = [
 /// Users have no number here.
 pub(crate) fn user() -> u32 {
     0
+}
+
+/// Whose process this is; the name is that of the profile folder.
+pub fn account() -> Option<Account> {
+    let home = home().ok()?;
+    let name = home.file_name()?.to_string_lossy().into_owned();
+    Some(Account { name, home })
 }
 
 /// The profile folder.
