@@ -21,6 +21,11 @@ pub(super) const LAYOUT: [&str; 4] = [
     "AppData/Local/ruleline/run",
 ];
 
+/// Users have no number here.
+pub(crate) fn user() -> u32 {
+    0
+}
+
 /// Whose process this is; the name is that of the profile folder.
 pub fn account() -> Option<Account> {
     let home = home().ok()?;
