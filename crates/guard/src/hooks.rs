@@ -204,11 +204,10 @@ impl Running<'_> {
         }
         let begins = self.event.kind == EventKind::SessionStart;
         let keep = self.config.keeps_changed_hooks;
-        let frozen = session.map(|session| (Frozen::open(session.folder()), !session.is_new()));
-        let (mut frozen, known) = match frozen {
-            None => (None, false),
-            Some((Ok(frozen), known)) => (Some(frozen), known),
-            Some((Err(lost), _)) => {
+        let mut frozen = match session.map(|session| Frozen::open(session.folder())) {
+            None => None,
+            Some(Ok(frozen)) => Some(frozen),
+            Some(Err(lost)) => {
                 self.missing(found, &format!("which hooks this session began with cannot be known: {lost}"));
                 return;
             }
@@ -217,7 +216,7 @@ impl Running<'_> {
             let standing = Standing::look(&store, &root);
             let ruling = match &mut frozen {
                 Some(frozen) => {
-                    let ruled = frozen.rule(&root, &standing, begins, known, keep, SystemTime::now());
+                    let ruled = frozen.rule(&root, &standing, begins, keep, SystemTime::now());
                     found.news.extend(ruled.news);
                     ruled.ruling
                 }
