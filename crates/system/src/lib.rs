@@ -1,14 +1,18 @@
-//! The machine: folders of the user, opening below a root, paths and their spellings, git, digests.
+//! The machine: folders of the user, opening below a root, paths and their spellings, git, digests, the processes above
+//! this one and its terminal.
 //!
 //! Everything read or written here may belong to somebody hostile: opens never block, sizes are bounded, links are
-//! followed only where the caller says so. No rule, no agent and no editor is known here.
+//! followed only where the caller says so. No rule and no editor is known here, and of agents nothing but
+//! their names ([`ancestry`]).
 
+pub mod ancestry;
 pub mod digest;
 pub mod folders;
 pub mod git;
 pub mod open;
 pub mod paths;
 pub mod roots;
+pub mod terminal;
 
 pub use folders::{Folders, Refused};
 pub use open::OpenError;
