@@ -5,11 +5,22 @@
 //! others counts as untrusted and is left alone. Nothing here asks a person: that is the command line's and the editor's
 //! part, and they hand in the digest the person saw.
 
-use std::path::{Path, PathBuf};
+mod record;
+pub(crate) mod store;
+
+use std::path::PathBuf;
 use std::time::SystemTime;
 
+pub(crate) use record::{Place, WrittenGrant};
+use rules::plain::plain;
+pub use store::Store;
+
 use crate::digest::TreeDigest;
-use crate::tree::{Signature, Tree};
+use crate::texts::shown;
+
+/// Most processes of a chain that a sentence names, and most characters of each.
+const SHOWN: usize = 8;
+const NAME: usize = 40;
 
 /// How a person granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +84,35 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// What was granted last.
+    pub fn grant(&self) -> &Grant {
+        match self {
+            Record::Granted(grant) | Record::Withdrawn { last: grant, .. } => grant,
+        }
+    }
+}
+
+impl Grantor {
+    /// `at a terminal by zsh < sshd`: how and by which processes, escaped and bounded.
+    pub fn sentence(&self) -> String {
+        let means = match self.means {
+            Means::Terminal => "at a terminal",
+            Means::Editor => "in an editor",
+            Means::System => "by the machine's owner",
+        };
+        if self.processes.is_empty() {
+            return means.to_owned();
+        }
+        let chain = self.processes.iter().take(SHOWN).map(|name| plain(name, NAME)).collect::<Vec<_>>().join(" < ");
+        let more = if self.processes.len() > SHOWN { " < ..." } else { "" };
+        format!("{means} by {chain}{more}")
+    }
+}
+
 /// Why the store was not read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {why}", path = .path.display())]
+#[error("{path}: {why}", path = shown(.path))]
 pub struct StoreError {
     /// The file or folder.
     pub path: PathBuf,
@@ -87,7 +124,7 @@ pub struct StoreError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
     /// The bytes are others than those that were reviewed.
-    #[error("the hooks are {now:?} now and were {reviewed:?} when they were reviewed; review them again")]
+    #[error("the hooks are {} now and were {} when they were reviewed; review them again", now.short(), reviewed.short())]
     Changed {
         /// What was reviewed.
         reviewed: TreeDigest,
@@ -99,86 +136,6 @@ pub enum GrantError {
     Store(#[from] StoreError),
 }
 
-/// The grants of a user.
-#[derive(Debug, Clone)]
-pub struct Store {
-    state: PathBuf,
-}
-
-impl Store {
-    /// The store in this state folder, which the caller has admitted ([`system::Folders::admit`]).
-    pub fn new(state: &Path) -> Store {
-        Store { state: state.to_path_buf() }
-    }
-
-    /// The state folder.
-    pub fn state(&self) -> &Path {
-        &self.state
-    }
-
-    /// What is recorded for a root; the user's own record wins over that of the machine's owner. None: never granted.
-    ///
-    /// # Errors
-    /// A record that is there and cannot be used: the hooks count as untrusted.
-    pub fn read(&self, _root: &Path) -> Result<Option<Record>, StoreError> {
-        unimplemented!()
-    }
-
-    /// Whether there is any record at all: a look at one name.
-    pub fn holds_any(&self) -> bool {
-        unimplemented!()
-    }
-
-    /// Whether there is a record for a root, whatever it says: a look at one name.
-    pub fn holds(&self, _root: &Path) -> bool {
-        unimplemented!()
-    }
-
-    /// The private copy that runs for a grant; that of the machine's owner is made from the project's bytes at its first
-    /// use, if they are the granted ones.
-    ///
-    /// # Errors
-    /// As [`crate::Snapshot::open`].
-    pub fn snapshot(&self, _grant: &Grant) -> Result<crate::Snapshot, StoreError> {
-        unimplemented!()
-    }
-
-    /// Every record of the user, those that cannot be read as errors; for lists.
-    pub fn all(&self) -> Vec<Result<Record, StoreError>> {
-        unimplemented!()
-    }
-
-    /// Grants the bytes of `tree` to `root`: writes the snapshot, then the record.
-    ///
-    /// # Errors
-    /// [`GrantError`]; nothing has changed then.
-    pub fn grant(
-        &self,
-        _root: &Path,
-        _tree: &Tree,
-        _reviewed: TreeDigest,
-        _by: &Grantor,
-        _now: SystemTime,
-    ) -> Result<Grant, GrantError> {
-        unimplemented!()
-    }
-
-    /// Takes a grant back; none when there was none.
-    ///
-    /// # Errors
-    /// The record cannot be read or written; it stands as it was.
-    pub fn withdraw(&self, _root: &Path, _now: SystemTime) -> Result<Option<Grant>, StoreError> {
-        unimplemented!()
-    }
-
-    /// Remembers that the folder with this signature has this digest, so that the next event need not read it. Never
-    /// more than a saving: it is used only for a signature that is not fresh.
-    pub fn remember(&self, _root: &Path, _signature: &Signature, _digest: TreeDigest) {
-        unimplemented!()
-    }
-
-    /// The digest remembered for exactly this signature.
-    pub fn remembered(&self, _root: &Path, _signature: &Signature) -> Option<TreeDigest> {
-        unimplemented!()
-    }
-}
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

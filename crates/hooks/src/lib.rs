@@ -21,6 +21,11 @@ pub mod standing;
 pub mod tree;
 mod yaml;
 
+#[cfg(unix)]
+#[cfg(test)]
+mod testing;
+mod texts;
+
 pub use digest::TreeDigest;
 pub use grants::{Grant, Grantor, Means, Store};
 pub use manifest::{Action, Entry, Manifest, OnError};

@@ -4,12 +4,22 @@
 //! name that is not plain UTF-8, two names that are equal on some file system, or more than the limits refuse the whole
 //! folder with the reason: nothing is ever skipped.
 
+mod names;
+mod signature;
+mod walk;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use system::digest::sha256;
+use system::open::{Look, Root};
 
+use crate::FOLDER;
 use crate::digest::TreeDigest;
+use crate::texts::shown;
+use signature::Looks;
+use walk::{Met, refused, unread};
 
 /// Most files of a folder.
 pub const FILES: usize = 256;
@@ -48,9 +58,9 @@ pub struct Tree {
 
 /// Why a folder of hooks is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {why}", path = .path.display())]
+#[error("{path}: {why}", path = shown(.path))]
 pub struct Refused {
-    /// What is in the way.
+    /// What is in the way; as it is on the disk, not escaped.
     pub path: PathBuf,
     /// What is wrong with it and what to do, in one line; holds no text of the repository that is not escaped.
     pub why: String,
@@ -70,21 +80,93 @@ impl Tree {
     ///
     /// # Errors
     /// [`Refused`] as the module says.
-    pub fn read(_root: &Path) -> Result<Option<Tree>, Refused> {
-        unimplemented!()
+    pub fn read(root: &Path) -> Result<Option<Tree>, Refused> {
+        match below(root, Path::new(FOLDER))? {
+            Some(folder) => Tree::read_opened(folder, |_| None),
+            None => Ok(None),
+        }
     }
 
-    /// Reads the folder of hooks at `folder` itself, as the user's own hooks and snapshots are.
+    /// Reads the folder of hooks at `folder` itself, as the user's own hooks are; it is no link.
     ///
     /// # Errors
     /// As [`Tree::read`].
-    pub fn read_folder(_folder: &Path) -> Result<Option<Tree>, Refused> {
-        unimplemented!()
+    pub fn read_folder(folder: &Path) -> Result<Option<Tree>, Refused> {
+        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return Err(refused(folder, "it is no folder below another"));
+        };
+        match below(above, Path::new(name))? {
+            Some(folder) => Tree::read_opened(folder, |_| None),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads a folder that is open. `objection` says what is wrong with how an entry was found.
+    pub(crate) fn read_opened(
+        folder: Root,
+        objection: impl Fn(&Look) -> Option<&'static str>,
+    ) -> Result<Option<Tree>, Refused> {
+        let mut looks = Looks::now();
+        let mut files = Vec::new();
+        let mut total = 0;
+        walk::walk(folder, |path, met| match met {
+            Met::Folder(at, look) => {
+                looks.add(path, &look);
+                objection(&look).map_or(Ok(()), |why| Err(refused(at, &format!("it {why}"))))
+            }
+            Met::File(folder, name, look) => {
+                let at = folder.path().join(name);
+                // Sizes are added up before anything is read, so that a file of holes costs nothing.
+                total += look.size.min(TOTAL_SIZE + 1);
+                if look.size > FILE_SIZE {
+                    return Err(refused(&at, &format!("it is larger than {FILE_SIZE} bytes; make it smaller")));
+                }
+                if total > TOTAL_SIZE {
+                    return Err(refused(
+                        &at,
+                        &format!("with it the files have more than {TOTAL_SIZE} bytes; remove some"),
+                    ));
+                }
+                let read = folder.read_looked(name, look.size).map_err(|error| match error {
+                    system::OpenError::TooLarge { path, .. } => unread(&at, &system::OpenError::Changing { path }),
+                    other => unread(&at, &other),
+                })?;
+                let Some((bytes, read)) = read else {
+                    return Err(refused(&at, "it went away while the folder was read; try again"));
+                };
+                if read != look {
+                    return Err(refused(&at, "it was changed while the folder was read; try again"));
+                }
+                if let Some(why) = objection(&read) {
+                    return Err(refused(&at, &format!("it {why}")));
+                }
+                looks.add(path, &read);
+                files.push(TreeFile {
+                    path: path.to_owned(),
+                    sha256: sha256(&bytes),
+                    bytes: bytes.into(),
+                    executable: read.executable(),
+                    names: read.names,
+                });
+                Ok(())
+            }
+        })?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        files.sort_unstable_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
+        let digest = TreeDigest::of(&files);
+        Ok(Some(Tree { files, signature: looks.signature(), digest }))
     }
 
     /// The file at `path`.
     pub fn file(&self, path: &str) -> Option<&TreeFile> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// How many bytes all files have.
+    pub fn size(&self) -> usize {
+        self.files.iter().map(|file| file.bytes.len()).sum()
     }
 }
 
@@ -93,7 +175,35 @@ impl Signature {
     ///
     /// # Errors
     /// [`Refused`] as for [`Tree::read`], as far as names and kinds tell.
-    pub fn look(_root: &Path) -> Result<Option<Signature>, Refused> {
-        unimplemented!()
+    pub fn look(root: &Path) -> Result<Option<Signature>, Refused> {
+        let Some(folder) = below(root, Path::new(FOLDER))? else { return Ok(None) };
+        let mut looks = Looks::now();
+        let mut files = false;
+        walk::walk(folder, |path, met| {
+            let look = match met {
+                Met::File(_, _, look) => {
+                    files = true;
+                    look
+                }
+                Met::Folder(_, look) => look,
+            };
+            looks.add(path, &look);
+            Ok(())
+        })?;
+        Ok(files.then(|| looks.signature()))
     }
 }
+
+/// The folder `relative` below `root`; none when it is not there. A link on the way from `root` is refused.
+fn below(root: &Path, relative: &Path) -> Result<Option<Root>, Refused> {
+    let opened = match Root::open(root) {
+        Ok(root) => root.folder(relative),
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => Err(error),
+    };
+    opened.map_err(|error| unread(&root.join(relative), &error))
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

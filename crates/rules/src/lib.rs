@@ -5,6 +5,7 @@
 
 pub mod change;
 pub mod claims;
+pub mod diff;
 pub mod forest;
 pub mod glob;
 pub mod instructions;
@@ -19,7 +20,6 @@ pub mod work;
 mod candidates;
 mod case;
 mod checks;
-mod diff;
 mod document;
 mod excerpt;
 mod ids;

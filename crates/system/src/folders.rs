@@ -16,7 +16,10 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
+pub(crate) use platform::user;
 pub use platform::{account, check, create_private};
+#[cfg(unix)]
+pub use unix::check_owned;
 
 /// Why a folder is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

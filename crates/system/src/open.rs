@@ -3,6 +3,7 @@
 //! Nothing here blocks on a FIFO or device, reads past a cap or takes anything but a regular file (S4, S16, S27).
 //! Reading below a root never leaves it; only [`read_judged`] follows links, as the agent's own tool would.
 
+pub mod look;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -11,12 +12,15 @@ mod windows;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(unix)]
 use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
+pub use look::{Kind, Look};
 pub use platform::{Lock, Root};
 
 /// Largest file that is judged, in bytes.
@@ -54,6 +58,18 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong.
         what: &'static str,
+    },
+    /// Something else stands where a folder is looked for.
+    #[error("{path} is no folder", path = .path.display())]
+    NotFolder {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// It was written to while it was read.
+    #[error("{path} was changed while it was read", path = .path.display())]
+    Changing {
+        /// The file.
+        path: PathBuf,
     },
     /// Anything else the system says.
     #[error("{path}: {source}", path = .path.display())]
@@ -104,15 +120,24 @@ pub fn read_below(root: &Path, relative: &Path, cap: u64) -> Result<Option<Vec<u
 /// [`OpenError`] for anything but a regular file of at most [`JUDGED_CAP`] bytes.
 pub fn read_judged(path: &Path) -> Result<Option<String>, OpenError> {
     let bytes = match platform::open_followed(path) {
-        Ok(file) => read_regular(file, path, JUDGED_CAP)?,
+        Ok(file) => read_open(&file, path, JUDGED_CAP)?,
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error),
     };
     Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
 }
 
-fn read_regular(file: File, path: &Path, cap: u64) -> Result<Vec<u8>, OpenError> {
-    let size = platform::regular_size(&file, path)?;
+/// A name for the file that is to take the place of `name`; no two calls at the same time give the same.
+fn beside(name: &Path) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // A process of the same number may have died over its file: the clock makes the name another one.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!(".{}.{}-{now:x}-{next}.new", name.display(), std::process::id())
+}
+
+fn read_open(file: &File, path: &Path, cap: u64) -> Result<Vec<u8>, OpenError> {
+    let size = platform::regular_size(file, path)?;
     if size > cap {
         return Err(OpenError::TooLarge { path: path.to_path_buf(), cap });
     }

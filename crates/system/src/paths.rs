@@ -3,8 +3,7 @@
 //! The written form is purely lexical; resolving looks at the disk but opens nothing, and works for files that do not
 //! exist yet, also behind dangling links. Whether two spellings mean one file is the caller's question.
 
-#[cfg(any(windows, test))]
-pub(crate) mod names;
+pub mod names;
 #[cfg(windows)]
 pub(crate) mod windows;
 

@@ -19,6 +19,11 @@ pub fn account() -> Option<Account> {
     user.dir.is_absolute().then_some(Account { name: user.name, home: user.dir })
 }
 
+/// The number of the user that runs this process.
+pub(crate) fn user() -> u32 {
+    Uid::current().as_raw()
+}
+
 /// The home folder, as the user database has it.
 pub(super) fn home() -> Result<PathBuf, Refused> {
     account().map(|account| account.home).ok_or_else(|| {
@@ -50,6 +55,14 @@ pub(super) fn runtimes_of(_home: &Path) -> [PathBuf; 2] {
 /// # Errors
 /// [`Refused`] with the part that is wrong.
 pub fn check(folder: &Path) -> Result<(), Refused> {
+    check_owned(folder, user())
+}
+
+/// As [`check`], for a folder that belongs to the user `owner`.
+///
+/// # Errors
+/// [`Refused`] with the part that is wrong.
+pub fn check_owned(folder: &Path, owner: u32) -> Result<(), Refused> {
     let refuse = |part: &Path, what: &str| {
         let why = if part == folder { what.to_owned() } else { format!("{} {what}", part.display()) };
         Err(Refused { folder: folder.to_path_buf(), why })
@@ -57,7 +70,6 @@ pub fn check(folder: &Path) -> Result<(), Refused> {
     if !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir) {
         return refuse(folder, "is not an absolute path");
     }
-    let uid = Uid::current().as_raw();
     let mut part = PathBuf::new();
     for (depth, component) in folder.components().enumerate() {
         part.push(component);
@@ -76,12 +88,12 @@ pub fn check(folder: &Path) -> Result<(), Refused> {
             return refuse(&part, "is no folder");
         }
         let last = part == folder;
-        if found.uid() != uid && (last || found.uid() != 0) {
+        if found.uid() != owner && (last || found.uid() != 0) {
             return refuse(&part, &format!("belongs to user {}", found.uid()));
         }
         let mode = found.mode();
         let sticky = mode & 0o1000 != 0 && !last;
-        if mode & 0o022 != 0 && !sticky && !(own_group(&found, uid) && mode & 0o002 == 0) {
+        if mode & 0o022 != 0 && !sticky && !(own_group(&found, owner) && mode & 0o002 == 0) {
             return refuse(&part, "can be written by others");
         }
     }
@@ -89,8 +101,8 @@ pub fn check(folder: &Path) -> Result<(), Refused> {
 }
 
 /// Many systems give each user a group of the same number and a umask that lets it write; nobody else is in it.
-fn own_group(found: &fs::Metadata, uid: u32) -> bool {
-    uid != 0 && found.uid() == uid && found.gid() == uid
+fn own_group(found: &fs::Metadata, owner: u32) -> bool {
+    owner != 0 && found.uid() == owner && found.gid() == owner
 }
 
 /// Makes `folder` and what is missing above it, all 0700, and checks the result.

@@ -28,6 +28,11 @@ pub fn account() -> Option<Account> {
     Some(Account { name, home })
 }
 
+/// Users have no number here.
+pub(crate) fn user() -> u32 {
+    0
+}
+
 /// The profile folder.
 pub(super) fn home() -> Result<PathBuf, Refused> {
     let found = get_known_folder_path(KnownFolder::Profile).map(|folder| paths::normalize(&folder));

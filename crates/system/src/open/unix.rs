@@ -1,6 +1,8 @@
 //! Below a root with `openat2`, or with one `openat` for each component where the system has no such call; owner and
 //! modes are looked at on what was opened, never on a path.
 
+mod walk;
+
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Durability, OpenError, read_regular};
+use super::{Durability, OpenError, beside, read_open};
 
 /// A lock that is held while this lives.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Root {
     pub fn read(&self, relative: &Path, cap: u64) -> Result<Option<Vec<u8>>, OpenError> {
         let path = self.path.join(relative);
         match self.open_at(relative, OFlags::RDONLY, Mode::empty()) {
-            Ok(fd) => read_regular(File::from(fd), &path, cap).map(Some),
+            Ok(fd) => read_open(&File::from(fd), &path, cap).map(Some),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }
@@ -59,7 +61,7 @@ impl Root {
         if let Ok(found) = rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
             ours(&found, &path)?;
         }
-        let new = PathBuf::from(format!(".{}.{}.new", name.display(), std::process::id()));
+        let new = PathBuf::from(beside(&name));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         let written = rustix::fs::openat(&folder, &new, flags, mode).map_err(io::Error::from).and_then(|fd| {
@@ -68,7 +70,11 @@ impl Root {
             if durability == Durability::Synced {
                 file.sync_all()?;
             }
-            rustix::fs::renameat(&folder, &new, &folder, &name).map_err(io::Error::from)
+            rustix::fs::renameat(&folder, &new, &folder, &name)?;
+            if durability == Durability::Synced {
+                rustix::fs::fsync(&folder)?;
+            }
+            Ok(())
         });
         written.map_err(|source| {
             let _ = rustix::fs::unlinkat(&folder, &new, AtFlags::empty());
@@ -113,12 +119,30 @@ impl Root {
     /// # Errors
     /// As [`Root::append`], or the system has no locks here.
     pub fn lock(&self, relative: &Path) -> Result<Lock, OpenError> {
+        let fd = self.lock_file(relative)?;
+        let locked = rustix::fs::flock(&fd, rustix::fs::FlockOperation::LockExclusive);
+        locked.map(|()| Lock { _file: fd }).map_err(|errno| OpenError::io(&self.path.join(relative), errno))
+    }
+
+    /// As [`Root::lock`], but waits for nobody; none when it is held elsewhere.
+    ///
+    /// # Errors
+    /// As [`Root::lock`].
+    pub fn try_lock(&self, relative: &Path) -> Result<Option<Lock>, OpenError> {
+        let fd = self.lock_file(relative)?;
+        match rustix::fs::flock(&fd, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Lock { _file: fd })),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(OpenError::io(&self.path.join(relative), errno)),
+        }
+    }
+
+    fn lock_file(&self, relative: &Path) -> Result<OwnedFd, OpenError> {
         let path = self.path.join(relative);
         let fd = self.open_at(relative, OFlags::RDWR | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
         let found = rustix::fs::fstat(&fd).map_err(|errno| OpenError::io(&path, errno))?;
         ours(&found, &path)?;
-        let locked = rustix::fs::flock(&fd, rustix::fs::FlockOperation::LockExclusive);
-        locked.map(|()| Lock { _file: fd }).map_err(|errno| OpenError::io(&path, errno))
+        Ok(fd)
     }
 
     /// Makes the folder `relative` (one level, 0755 under the umask) unless it is there.

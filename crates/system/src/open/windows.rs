@@ -4,12 +4,14 @@
 //! Only local drives are opened. There are no modes: a new file has the access list of its folder. Owners are not looked
 //! at; [`crate::folders`] makes up for it by trusting nothing outside of the user's profile.
 
+mod walk;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::{Durability, OpenError, read_regular};
+use super::{Durability, OpenError, beside, read_open};
 use crate::paths;
 
 // Names and values are those of the Windows API.
@@ -57,7 +59,7 @@ impl Root {
             Ok((file, at))
         });
         match opened {
-            Ok((file, at)) => read_regular(file, &at.path, cap).map(Some),
+            Ok((file, at)) => read_open(&file, &at.path, cap).map(Some),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }
@@ -75,8 +77,7 @@ impl Root {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
-        let name = at.path.file_name().unwrap_or_default();
-        let new = at.path.with_file_name(format!(".{}.{}.new", name.display(), std::process::id()));
+        let new = at.path.with_file_name(beside(Path::new(at.path.file_name().unwrap_or_default())));
         let written = OpenOptions::new().write(true).create_new(true).open(&new).and_then(|mut file| {
             file.write_all(bytes)?;
             if durability == Durability::Synced {
@@ -123,11 +124,29 @@ impl Root {
     /// # Errors
     /// As [`Root::append`].
     pub fn lock(&self, relative: &Path) -> Result<Lock, OpenError> {
+        let file = self.lock_file(relative)?;
+        file.lock().map_err(|source| OpenError::io(&self.path.join(relative), source))?;
+        Ok(Lock { _file: file })
+    }
+
+    /// As [`Root::lock`], but waits for nobody; none when it is held elsewhere.
+    ///
+    /// # Errors
+    /// As [`Root::lock`].
+    pub fn try_lock(&self, relative: &Path) -> Result<Option<Lock>, OpenError> {
+        let file = self.lock_file(relative)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(source)) => Err(OpenError::io(&self.path.join(relative), source)),
+        }
+    }
+
+    fn lock_file(&self, relative: &Path) -> Result<File, OpenError> {
         let at = self.reach(relative)?;
         let file = open_itself(&at.path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
         only_name(&file, &at.path)?;
-        file.lock().map_err(|source| OpenError::io(&at.path, source))?;
-        Ok(Lock { _file: file })
+        Ok(file)
     }
 
     /// Makes the folder `relative` (one level) unless it is there.

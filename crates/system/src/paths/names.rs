@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 
 /// Whether a file of this name is kept under this name and no other, and is no device.
-pub(crate) fn is_kept_as_written(name: &OsStr) -> bool {
+pub fn is_kept_as_written(name: &OsStr) -> bool {
     kept(name) == name && !is_device(name)
 }
 
