@@ -198,12 +198,6 @@ impl Running<'_> {
             }
             None => return,
         };
-        let roots = self.roots(files, store.holds_any().then_some(&store));
-        if roots.is_empty() {
-            return;
-        }
-        let begins = self.event.kind == EventKind::SessionStart;
-        let keep = self.config.keeps_changed_hooks;
         let mut frozen = match session.map(|session| Frozen::open(session.folder())) {
             None => None,
             Some(Ok(frozen)) => Some(frozen),
@@ -212,6 +206,15 @@ impl Running<'_> {
                 return;
             }
         };
+        let mut roots = self.roots(files, store.holds_any().then_some(&store));
+        // Those whose hooks and record are both gone are known to the session alone.
+        let places = self.places(files);
+        let held = frozen.iter().flat_map(Frozen::roots).filter(|root| places.iter().any(|it| it.starts_with(root)));
+        roots.extend(held.collect::<Vec<_>>());
+        roots.sort_by_key(|root| (root.components().count(), root.clone()));
+        roots.dedup();
+        let begins = self.event.kind == EventKind::SessionStart;
+        let keep = self.config.keeps_changed_hooks;
         for root in roots {
             let standing = Standing::look(&store, &root);
             let ruling = match &mut frozen {
@@ -224,7 +227,7 @@ impl Running<'_> {
             };
             match ruling {
                 Ruling::Nothing => {}
-                Ruling::Run(grant) => match open(&store, &grant) {
+                Ruling::Run(grant) => match Snapshot::open(state, grant.digest) {
                     Ok(snapshot) => sources.extend(self.source(&root, &snapshot)),
                     Err(why) => self.missing(found, &format!("the hooks of {} cannot run: {why}", shown(&root))),
                 },
@@ -242,21 +245,26 @@ impl Running<'_> {
         }
     }
 
-    /// The roots with hooks, outermost first, each once and with links resolved.
+    /// The roots with hooks, each once and with links resolved.
     fn roots(&self, files: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
-        let cwd = [self.cwd.to_path_buf()];
-        let named = named_file(self.event).map(|file| self.cwd.join(file));
         let mut roots: Vec<PathBuf> = Vec::new();
-        for place in cwd.iter().chain(&named).chain(files) {
-            let resolved = paths::resolve(place);
-            for folder in resolved.ancestors().take(HEIGHT) {
+        for place in self.places(files) {
+            for folder in place.ancestors().take(HEIGHT) {
                 if !roots.iter().any(|known| known == folder) && is_root(folder, store) {
                     roots.push(folder.to_path_buf());
                 }
             }
         }
-        roots.sort_by_key(|root| root.components().count());
         roots
+    }
+
+    /// The working folder and the files the event is about, with links resolved.
+    fn places(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let named = named_file(self.event).map(|file| self.cwd.join(file));
+        let places = [self.cwd.to_path_buf()].into_iter().chain(named).chain(files.iter().cloned());
+        let mut places: Vec<PathBuf> = places.map(|place| paths::resolve(&place)).collect();
+        places.dedup();
+        places
     }
 
     fn source(&self, root: &Path, snapshot: &Snapshot) -> Option<Source> {
@@ -296,11 +304,6 @@ fn without_a_session(root: &Path, standing: &Standing, keep: bool) -> Ruling {
         Standing::Changed { grant, .. } | Standing::Refused { grant: Some(grant), .. } => stopped(grant),
         _ => Ruling::Nothing,
     }
-}
-
-/// The private copy of what was granted; one that the machine's owner granted is made at its first use.
-fn open(store: &Store, grant: &Grant) -> Result<Snapshot, String> {
-    store.snapshot(grant).map_err(|error| error.to_string())
 }
 
 fn manifest(tree: &Tree) -> Option<Manifest> {

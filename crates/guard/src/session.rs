@@ -70,7 +70,6 @@ pub struct Session {
     record: Record,
     fresh: Vec<(String, Vec<u8>)>,
     dirty: bool,
-    is_new: bool,
 }
 
 impl Session {
@@ -81,17 +80,12 @@ impl Session {
         let dirty = known.is_none();
         let record =
             known.unwrap_or_else(|| Record { version: VERSION, cwd: cwd.map(Path::to_path_buf), ..Record::default() });
-        Session { folder, record, fresh: Vec::new(), dirty, is_new: dirty }
+        Session { folder, record, fresh: Vec::new(), dirty }
     }
 
     /// The session's folder in the state folder; it need not exist.
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    /// Nothing was known of the session before this event.
-    pub fn is_new(&self) -> bool {
-        self.is_new
     }
 
     /// Whether the session was not told this text yet; it counts as told from now on.
