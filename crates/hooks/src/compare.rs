@@ -196,25 +196,26 @@ struct Step {
     new: usize,
 }
 
+/// What went stands before what came in its place.
 fn steps(before: &[&str], after: &[&str]) -> Vec<Step> {
     let is_new = rules::diff::added_among(before, after);
     let mut steps = Vec::with_capacity(before.len() + after.len());
-    let mut old = 0;
-    for (new, line) in after.iter().enumerate() {
-        if is_new[new] {
-            steps.push(Step { mark: "+", old, new });
-            continue;
-        }
+    let (mut old, mut new) = (0, 0);
+    loop {
+        let common = (new..after.len()).find(|line| !is_new[*line]);
+        let next = common.unwrap_or(after.len());
         // The lines that are not new are a subsequence of the old ones: each is found at its first place.
-        while old < before.len() && before[old] != *line {
+        while old < before.len() && common.is_none_or(|line| before[old] != after[line]) {
             steps.push(Step { mark: "-", old, new });
             old += 1;
         }
-        steps.push(Step { mark: " ", old, new });
-        old += 1;
+        steps.extend((new..next).map(|new| Step { mark: "+", old, new }));
+        if common.is_none() {
+            return steps;
+        }
+        steps.push(Step { mark: " ", old, new: next });
+        (old, new) = (old + 1, next + 1);
     }
-    steps.extend((old..before.len()).map(|old| Step { mark: "-", old, new: after.len() }));
-    steps
 }
 
 #[cfg(test)]

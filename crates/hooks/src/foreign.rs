@@ -106,5 +106,6 @@ fn count_toml(text: &str) -> Option<usize> {
     Some(entries.map(|entry| of_entry(entry.get_ref())).sum())
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;

@@ -212,7 +212,7 @@ fn the_strictest_word_wins_and_a_deny_ends_it() {
         ("shout", Word::Continue, ""),
         ("fail", Word::Continue, ""),
     ] {
-        let entries: String = names.split(' ').map(|name| format!("    - script: {name}\n")).collect();
+        let entries = names.split(' ').fold(String::new(), |text, name| format!("{text}    - script: {name}\n"));
         let came = place.came("PreToolUse", &entries, true);
         assert_eq!((came.word, came.reason.as_str()), (word, reason), "{names}");
         let noted = names.contains("fail") || names.contains("shout");

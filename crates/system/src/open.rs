@@ -95,10 +95,15 @@ impl OpenError {
         OpenError::Io { path: path.to_path_buf(), source: source.into() }
     }
 
-    /// Nothing is there.
+    /// Nothing is there, or what is looked for below something that is no folder.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, OpenError::Io { source, .. }
-            if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory))
+        match self {
+            OpenError::NotFolder { .. } => true,
+            OpenError::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            }
+            _ => false,
+        }
     }
 }
 

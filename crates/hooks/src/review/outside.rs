@@ -27,8 +27,11 @@ pub(super) fn references(line: &str, manifest: bool) -> Vec<String> {
             found.push(text);
         }
     };
-    if line.starts_with("#!") {
-        add(line.to_owned());
+    if let Some(interpreter) = line.strip_prefix("#!") {
+        // The ending of a script's name says what runs it.
+        if !interpreter.trim_end().ends_with("sh") {
+            add(line.to_owned());
+        }
         return found;
     }
     if manifest {
@@ -134,6 +137,7 @@ mod tests {
             ("cp a ~/.bashrc", vec!["~/.bashrc"]),
             ("ls \"$HOME/x\" ${HOME}/y", vec!["$HOME/x", "${HOME}/y"]),
             ("cd ..", vec![".."]),
+            ("#!/bin/bash", vec![]),
             ("#!/usr/bin/env python3", vec!["#!/usr/bin/env python3"]),
             ("grep -q 'make it' file", vec![]),
             ("echo a.b . c", vec![]),

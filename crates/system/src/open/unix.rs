@@ -165,8 +165,10 @@ impl Root {
             return Err(OpenError::Link { path: self.path.join(relative) });
         };
         let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = self.open_at(parent, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
-        Ok((folder, PathBuf::from(name)))
+        match self.folder(parent)? {
+            Some(folder) => Ok((folder.dir, PathBuf::from(name))),
+            None => Err(OpenError::io(&self.path.join(relative), Errno::NOENT)),
+        }
     }
 
     fn open_at(&self, relative: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, OpenError> {

@@ -197,3 +197,6 @@ fn seen(found: &Stat) -> Look {
         changed: nanoseconds(found.st_ctime as i64, found.st_ctime_nsec as i64),
     }
 }
+
+#[cfg(test)]
+mod tests;
