@@ -337,3 +337,32 @@ fn a_server_runs_no_hook() {
     assert_eq!(code, Some(0));
     assert!(!mark.exists());
 }
+
+#[test]
+fn a_change_outside_of_the_editor_is_seen() {
+    let case = Case::new();
+    let mut editor = case.editor();
+    let next = |editor: &mut Editor, part: &str| {
+        let uri = editor.uri.clone();
+        editor.client.seen.clear();
+        editor.client.wait_for(|message| {
+            let said = &message["params"]["diagnostics"];
+            message["method"] == "textDocument/publishDiagnostics"
+                && message["params"]["uri"] == uri
+                && (part.is_empty() && said.as_array().is_some_and(Vec::is_empty)
+                    || !part.is_empty() && said.to_string().contains(part))
+        });
+    };
+    let root = case.project.root();
+    let tree = hooks::Tree::read(&root).unwrap().unwrap();
+    let by = hooks::Grantor { means: Means::Terminal, processes: Vec::new() };
+    fs::create_dir_all(&case.state).unwrap();
+    fs::set_permissions(&case.state, fs::Permissions::from_mode(0o700)).unwrap();
+    let store = Store::new(&case.state);
+    store.grant(&root, &tree, tree.digest, &by, std::time::SystemTime::now()).unwrap();
+    next(&mut editor, "");
+    case.project.write(".ruleline/hooks/block.sh", "exit 0\n");
+    next(&mut editor, "block.sh");
+    store.withdraw(&root, std::time::SystemTime::now()).unwrap();
+    next(&mut editor, "untrusted");
+}

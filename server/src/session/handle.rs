@@ -20,7 +20,7 @@ use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
 use crate::session::event::{Event, HookFile, Judged};
 use crate::session::snapshot::Snapshot;
-use crate::session::watch::{Watcher, is_of_head, is_of_rules};
+use crate::session::watch::{Watcher, is_of_head, is_of_hooks, is_of_rules};
 use crate::session::{Session, Survey};
 use crate::text::Text;
 
@@ -73,7 +73,7 @@ impl Session {
         if self.profile.watches {
             self.editor.watch();
         }
-        self.watcher = Watcher::start(self.events.clone(), self.user_folder().map(Path::to_path_buf));
+        self.watcher = Watcher::start(self.events.clone(), self.engine.folders.as_ref());
         self.watch_roots();
     }
 
@@ -184,7 +184,15 @@ impl Session {
     }
 
     fn notice(&mut self, paths: &[PathBuf]) {
-        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()));
+        let hooks = paths.iter().any(|path| is_of_hooks(path));
+        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()) && !is_of_hooks(path));
+        if hooks {
+            if let Some(watcher) = &mut self.watcher {
+                watcher.look_again();
+            }
+            self.watch_roots();
+            self.look_at_hooks_again();
+        }
         if !rules && !paths.iter().any(|path| is_of_head(path)) {
             return;
         }
