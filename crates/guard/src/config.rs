@@ -81,6 +81,12 @@ pub struct Config {
     pub log: Log,
     /// Agents (by the name `--agent` takes) that the user says somebody watches.
     pub attended: Vec<String>,
+    /// A project's hooks go on as they were granted when their bytes changed, instead of stopping.
+    pub keeps_changed_hooks: bool,
+    /// An allow of a project's hook counts.
+    pub project_hooks_may_allow: bool,
+    /// Interpreters that are tried before the usual ones; absolute.
+    pub interpreters: Vec<PathBuf>,
     /// What is wrong with the files.
     pub problems: Vec<ConfigProblem>,
 }
@@ -94,6 +100,9 @@ impl Default for Config {
             baseline: Baseline::Head,
             log: Log::All,
             attended: Vec::new(),
+            keeps_changed_hooks: false,
+            project_hooks_may_allow: false,
+            interpreters: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -257,8 +266,31 @@ impl Config {
                 Ok(())
             }
             "agents" => self.set_attended(value),
+            "on_change" => {
+                self.keeps_changed_hooks = choice(name, value, &[("stop", false), ("keep", true)])?;
+                Ok(())
+            }
+            "project_hooks_may_allow" => match value.get_ref() {
+                DeValue::Boolean(may) => {
+                    self.project_hooks_may_allow = *may;
+                    Ok(())
+                }
+                _ => Err(format!("`{name}` is true or false")),
+            },
+            "interpreters" => self.set_interpreters(value),
             _ => Ok(()),
         }
+    }
+
+    fn set_interpreters(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), String> {
+        let wrong = || "`interpreters` is a list of absolute paths".to_owned();
+        let DeValue::Array(paths) = value.get_ref() else { return Err(wrong()) };
+        let path = |path: &Spanned<DeValue<'_>>| match path.get_ref() {
+            DeValue::String(path) if Path::new(path.as_ref()).is_absolute() => Some(PathBuf::from(path.as_ref())),
+            _ => None,
+        };
+        self.interpreters = paths.iter().map(path).collect::<Option<_>>().ok_or_else(wrong)?;
+        Ok(())
     }
 
     fn set_attended(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), String> {
@@ -339,7 +371,7 @@ mod tests {
         for (key, value) in [
             ("ask_unattended", "\"ask\""),
             ("log", "\"off\""),
-            ("on_change", "\"go\""),
+            ("on_change", "\"keep\""),
             ("project_hooks_may_allow", "true"),
             ("auto_approve", "{ servers = [\"*\"] }"),
             ("deciders", "{}"),

@@ -7,7 +7,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
+use ::hooks::answer::Word;
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
 use rules::{Change, Effect, FactSource};
 use system::open::OpenError;
@@ -16,6 +18,7 @@ use system::{Folders, paths, roots};
 use crate::accelerate::Accelerator;
 use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, read_project};
+use crate::hooks::Running;
 use crate::judge::Judging;
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
@@ -41,6 +44,17 @@ pub struct Guards<'a> {
     pub protection: &'a Protection,
     /// The instruction check is left out whatever the settings say.
     pub no_instruction_check: bool,
+    /// What hooks are run with; none runs no hook.
+    pub hooks: Option<HookRun<'a>>,
+}
+
+/// What hooks need beside the event.
+#[derive(Debug, Clone, Copy)]
+pub struct HookRun<'a> {
+    /// The bytes the event was read from.
+    pub payload: &'a [u8],
+    /// When all hooks must be over.
+    pub deadline: Instant,
 }
 
 /// A decision, and what the person at the machine should know and no agent.
@@ -77,10 +91,14 @@ impl Guards<'_> {
         let admitted = self.admit(&mut outcome);
         let state = admitted.state.as_deref().zip(event.session.as_deref());
         let mut session = state.map(|(state, id)| Session::open(state, id, event.cwd.as_deref()));
+        let mut files = Vec::new();
         if event.kind == EventKind::SessionStart {
             self.begin(&admitted, session.as_mut());
-        } else {
-            self.look_at(event, &admitted, session.as_mut(), &mut outcome);
+        } else if event.kind.decides() {
+            files = self.look_at(event, &admitted, session.as_mut(), &mut outcome);
+        }
+        if let Some(run) = self.hooks {
+            self.run_hooks(run, event, &files, &admitted, session.as_mut(), &mut outcome);
         }
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
@@ -107,14 +125,16 @@ impl Guards<'_> {
                 None
             }
         };
+        let mut unusable = None;
         let state = match folders.admit(&folders.state, workspaces) {
             Ok(()) => Some(folders.state.clone()),
             Err(refused) => {
                 outcome.notes.push(refused.to_string());
+                unusable = Some(refused.to_string());
                 None
             }
         };
-        Admitted { user, state }
+        Admitted { user, state, unusable }
     }
 
     /// Records what holds in the folder a session begins in.
@@ -140,12 +160,46 @@ impl Guards<'_> {
         }
     }
 
-    fn look_at(&self, event: &Event, admitted: &Admitted, session: Option<&mut Session>, outcome: &mut Outcome) {
+    fn run_hooks(
+        &self,
+        run: HookRun<'_>,
+        event: &Event,
+        files: &[PathBuf],
+        admitted: &Admitted,
+        session: Option<&mut Session>,
+        outcome: &mut Outcome,
+    ) {
+        let state = admitted.state.as_deref().map(Ok);
+        let running = Running {
+            event,
+            payload: run.payload,
+            cwd: &self.surroundings.cwd,
+            config: self.config,
+            user: admitted.user.as_deref(),
+            state: state.or_else(|| admitted.unusable.clone().map(Err)),
+            deadline: run.deadline,
+        };
+        let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);
+        let found = running.run(files, denied, session);
+        outcome.news.extend(found.news);
+        outcome.asks.extend(found.asks);
+        outcome.notices.extend(found.notices);
+        outcome.word = found.word;
+    }
+
+    /// Judges the edits of a call and gives the files they are of.
+    fn look_at(
+        &self,
+        event: &Event,
+        admitted: &Admitted,
+        session: Option<&mut Session>,
+        outcome: &mut Outcome,
+    ) -> Vec<PathBuf> {
         let call = match &event.call {
-            None => return,
+            None => return Vec::new(),
             Some(Err(why)) => {
                 outcome.failures.push(format!("the {} call cannot be read: {why}", event.tool));
-                return;
+                return Vec::new();
             }
             Some(Ok(call)) => call,
         };
@@ -155,18 +209,27 @@ impl Guards<'_> {
             ToolCall::Shell { command } => {
                 let found = shell::read(command, cwd, &files);
                 outcome.asks.extend(found.asks);
+                let mut objections = found.changed.into_iter().filter_map(|path| {
+                    let why = self.protection.objection(&Spelled::new(paths::normalize(&path)), &[])?;
+                    Some(format!("ruleline asks about this command: self-protection: {why}"))
+                });
+                outcome.asks.extend(objections.next());
                 outcome.failures.extend(found.failures);
                 Ok(found.edits)
             }
             call => agents::edits(call, Some(cwd), &files),
         };
         match edits {
-            Err(why) => outcome.failures.push(why),
+            Err(why) => {
+                outcome.failures.push(why);
+                Vec::new()
+            }
             Ok(edits) => {
                 let mut session = session;
                 for edit in &edits {
                     self.judge(edit, &files, admitted, session.as_deref_mut(), outcome);
                 }
+                edits.into_iter().map(|edit| cwd.join(edit.path)).collect()
             }
         }
     }
@@ -259,6 +322,8 @@ fn cells(cells: &[agents::Cell]) -> Vec<rules::Cell<'_>> {
 struct Admitted {
     user: Option<PathBuf>,
     state: Option<PathBuf>,
+    /// Why there is no state.
+    unusable: Option<String>,
 }
 
 /// The files of the disk, with what could not be read.
@@ -305,6 +370,10 @@ struct Outcome {
     news: Vec<String>,
     /// What the person at the machine should know and no agent.
     notes: Vec<String>,
+    /// The same, where the agent has a place for it.
+    notices: Vec<String>,
+    /// What hooks said.
+    word: Option<(Word, String)>,
     /// Something was judged, and all of it known.
     judged: bool,
     unknown: bool,
@@ -320,6 +389,8 @@ impl Outcome {
             failures: Vec::new(),
             news: Vec::new(),
             notes: Vec::new(),
+            notices: Vec::new(),
+            word: None,
             judged: false,
             unknown: false,
         }
@@ -357,6 +428,14 @@ impl Outcome {
                 OnFailure::Deny => Permission::Deny,
             });
         }
+        let spoken = self.word.as_ref().map(|(word, _)| match word {
+            Word::Deny => Permission::Deny,
+            Word::Ask => Permission::Ask,
+            Word::Allow => Permission::Allow,
+            Word::Continue => Permission::Silent,
+        });
+        permission = permission.max(spoken.unwrap_or(Permission::Silent));
+        let explicit = permission == Permission::Allow;
         if permission == Permission::Silent && self.judged && !self.unknown {
             permission = Permission::Allow;
         }
@@ -364,11 +443,15 @@ impl Outcome {
         context.extend(said.iter().map(|said| said.warnings.clone()).filter(|text| !text.is_empty()));
         let mut paragraphs: Vec<String> =
             said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
+        // A hook's allow has no say beside what refuses or asks.
+        paragraphs.extend(self.word.filter(|(word, _)| *word != Word::Allow || explicit).map(|(_, reason)| reason));
         paragraphs.extend(self.asks);
         let failures = self.failures.iter().map(|why| rules::plain::plain(why, rules::plain::WHY));
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
-        let decision = Decision { permission, reason: paragraphs.join("\n"), context };
+        let reason = paragraphs.join("\n");
         let mut notes = self.notes;
+        notes.extend(self.notices.iter().cloned());
+        let decision = Decision { permission, reason, context, notices: self.notices, explicit };
         notes.extend(
             self.config.problems.iter().map(|problem| rules::plain::plain(&problem.to_string(), rules::plain::WHY)),
         );

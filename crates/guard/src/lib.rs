@@ -7,6 +7,7 @@ pub mod accelerate;
 pub mod books;
 pub mod config;
 pub mod decide;
+pub mod hooks;
 pub mod judge;
 pub mod protect;
 pub mod reasons;

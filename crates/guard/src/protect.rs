@@ -103,6 +103,12 @@ const PLACES: &[(&str, &[&str])] = &[
     (".git", &["config", "hooks"]),
 ];
 
+/// Whether a text may name something of the table or a folder of ours; a scan of its bytes.
+pub fn may_name(text: &str) -> bool {
+    let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    TABLE.iter().filter_map(|kept| kept.parts.first()).any(|part| has(part))
+}
+
 /// What is protected on this machine beside the table.
 #[derive(Debug, Clone)]
 pub struct Protection {

@@ -4,7 +4,7 @@
 //! JSON, versioned, replaced as a whole under a lock; a session is named by the digest of its id, so that no id reaches
 //! outside. A record that cannot be read counts as none. Nothing here judges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 const RECORD: u64 = 1 << 20;
 /// Most files one session keeps.
 const FILES: usize = 1000;
+/// Most texts one session remembers to have been told.
+const TOLD: usize = 1000;
 /// Stands for the digest of a file that is not there.
 const ABSENT: &str = "absent";
 /// How long a session that says nothing is kept.
@@ -32,6 +34,9 @@ struct Record {
     /// Where the session began.
     cwd: Option<PathBuf>,
     files: BTreeMap<PathBuf, Kept>,
+    /// Digests of what the session was told once.
+    #[serde(default)]
+    told: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -73,12 +78,27 @@ impl Session {
         let folder = state.join("sessions").join(sha256_hex(id.as_bytes()));
         let known = read(&folder);
         let dirty = known.is_none();
-        let record = known.unwrap_or_else(|| Record {
-            version: VERSION,
-            cwd: cwd.map(Path::to_path_buf),
-            files: BTreeMap::new(),
-        });
+        let record =
+            known.unwrap_or_else(|| Record { version: VERSION, cwd: cwd.map(Path::to_path_buf), ..Record::default() });
         Session { folder, record, fresh: Vec::new(), dirty }
+    }
+
+    /// The session's folder in the state folder; it need not exist.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the session was not told this text yet; it counts as told from now on.
+    pub fn tell(&mut self, text: &str) -> bool {
+        let digest = sha256_hex(text.as_bytes());
+        if self.record.told.contains(&digest) {
+            return false;
+        }
+        if self.record.told.len() < TOLD {
+            self.record.told.insert(digest);
+            self.dirty = true;
+        }
+        true
     }
 
     /// The folder the session began in.
@@ -139,6 +159,7 @@ impl Session {
         let _lock = root.lock(Path::new("lock")).map_err(|error| error.to_string())?;
         // Another hook of this session may have written since: what was seen first stays first.
         let mut record = read(&self.folder).unwrap_or(Record { files: BTreeMap::new(), ..self.record.clone() });
+        record.told.extend(self.record.told);
         for (path, kept) in self.record.files {
             match record.files.get_mut(&path) {
                 Some(known) => known.announced = kept.announced.or(known.announced.take()),

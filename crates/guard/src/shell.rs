@@ -4,6 +4,8 @@
 //! `syntax` reads the text; nothing is run and nothing expanded. A file whose new text the command does not spell out is
 //! a change with an unknown result. What a program writes by itself is not seen here.
 
+mod persons;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ pub struct Written {
     pub edits: Vec<FileEdit>,
     /// What a person must do instead, each in one line.
     pub asks: Vec<String>,
+    /// Files that it changes by name without a text that is known, as written and absolute; for self-protection.
+    pub changed: Vec<PathBuf>,
     /// What could not be understood, each in one line.
     pub failures: Vec<String>,
 }
@@ -34,6 +38,7 @@ pub fn may_write(command: &str) -> bool {
     APPLY.iter().any(|name| has(name))
         || has("tee")
         || (has("git") && (has("init") || has("worktree")))
+        || persons::may_hold(command)
         || redirects(command)
 }
 
@@ -68,8 +73,13 @@ pub fn is_quiet(command: &str) -> bool {
     !may_write(command)
         || shell::commands(command, &Limits::default()).is_ok_and(|commands| {
             let acts = |index: usize| matches!(action(&commands, index), Some(Action::Patch(_) | Action::NewRoot(_)));
-            (0..commands.simple.len()).all(|index| !acts(index) && outputs(&commands.simple[index]).is_empty())
-                && !hides_a_patch(command, &commands)
+            (0..commands.simple.len()).all(|index| {
+                let simple = &commands.simple[index];
+                !acts(index)
+                    && outputs(simple).is_empty()
+                    && persons::changes(simple, Path::new("/")).is_empty()
+                    && persons::runs_ruleline(command, &commands, index).is_none()
+            }) && !hides_a_patch(command, &commands)
         })
 }
 
@@ -105,6 +115,9 @@ pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
             Some(Action::Move(folder)) => cwd.push(folder),
             None => {}
         }
+        let whys = persons::runs_ruleline(command, &commands, index);
+        written.asks.extend(whys.map(|why| format!("ruleline asks about this command: self-protection: {why}")));
+        written.changed.extend(persons::changes(&commands.simple[index], &cwd));
         for output in outputs(&commands.simple[index]) {
             let text = match commands.stdin(index) {
                 Stdin::Static(text) if output.copies => Some(text),

@@ -72,8 +72,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether something stands where the snapshot of `digest` should be.
-    pub(crate) fn is_there(state: &Path, digest: TreeDigest) -> bool {
+    /// Whether something stands where the snapshot of `digest` should be; for deciding whether to write it.
+    pub(crate) fn may_be_there(state: &Path, digest: TreeDigest) -> bool {
         fs::symlink_metadata(state.join(FOLDER).join(digest.hex())).is_ok()
     }
 }

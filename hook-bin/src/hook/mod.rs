@@ -90,20 +90,21 @@ pub fn run(words: &[OsString]) -> ExitCode {
 }
 
 fn answer(arguments: &Arguments, deadline: Instant) -> Answer {
-    let payload = input::read(agents::MAX_PAYLOAD, deadline);
+    let read = input::read(agents::MAX_PAYLOAD, deadline);
     if let (Some(wrong), None) = (&arguments.wrong, arguments.agent) {
         return Answer::usage_error(wrong);
     }
-    let parsed = payload.map_err(|error| error.to_string()).and_then(|bytes| {
+    let parsed = read.map_err(|error| error.to_string()).and_then(|bytes| {
         let parse = || {
             failpoint::reach("parse");
             agents::parse(arguments.agent, arguments.event.as_deref(), &bytes)
         };
-        panic::catch_unwind(AssertUnwindSafe(parse)).map_err(|_| panic_words())
+        let parsed = panic::catch_unwind(AssertUnwindSafe(parse)).map_err(|_| panic_words());
+        parsed.map(|parsed| (parsed, bytes))
     });
-    let event = match parsed {
-        Ok(Ok(event)) => event,
-        Ok(Err(error)) => match error.head() {
+    let (event, payload) = match parsed {
+        Ok((Ok(event), payload)) => (event, payload),
+        Ok((Err(error), _)) => match error.head() {
             Some(head) => {
                 return fail(arguments, &presumed(head), &Failure { reason: error.reason.clone(), usage: false });
             }
@@ -114,14 +115,17 @@ fn answer(arguments: &Arguments, deadline: Instant) -> Answer {
     if let Some(wrong) = &arguments.wrong {
         return fail(arguments, &event.head(), &Failure { reason: wrong.clone(), usage: true });
     }
-    if matches!(arguments.guard, Guard::Absent(_)) || !guard::concerns(&event, arguments.guard == Guard::All) {
+    let everything = arguments.guard == Guard::All;
+    if matches!(arguments.guard, Guard::Absent(_))
+        || !(guard::concerns(&event, everything) || everything && work::may_have_hooks(arguments, &event))
+    {
         return Answer::silent();
     }
-    watch(arguments, event, deadline)
+    watch(arguments, event, payload, deadline)
 }
 
 /// Judges on another thread, and answers at the deadline whatever that thread does.
-fn watch(arguments: &Arguments, event: Event, deadline: Instant) -> Answer {
+fn watch(arguments: &Arguments, event: Event, payload: Vec<u8>, deadline: Instant) -> Answer {
     let (done, result) = mpsc::channel();
     let strictness: Arc<OnceLock<OnFailure>> = Arc::default();
     let shared = (Arc::new(event), arguments.clone(), Arc::clone(&strictness));
@@ -130,7 +134,7 @@ fn watch(arguments: &Arguments, event: Event, deadline: Instant) -> Answer {
         let (event, arguments, strictness) = shared;
         let judged = panic::catch_unwind(AssertUnwindSafe(|| {
             failpoint::reach("judge");
-            work::answer(&arguments, &event, &strictness)
+            work::answer(&arguments, &event, &payload, deadline, &strictness)
         }));
         let _ = done.send(judged.map_err(|_| panic_words()));
     });

@@ -3,10 +3,12 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use agents::{Answer, AskUnattended, Event, Head, RenderOptions, ToolCall, render};
+use agents::{Answer, AskUnattended, Event, EventKind, Head, RenderOptions, ToolCall, render};
 use guard::books::FromDisk;
 use guard::config::{self, Config, OnFailure};
+use guard::decide::HookRun;
 use guard::protect::Protection;
 use guard::stack::{Named, Surroundings};
 use guard::{Guards, decide};
@@ -20,6 +22,8 @@ use crate::accelerator::Servers;
 
 /// Trees of texts up to this long are left to the end of the process, in bytes.
 const LEFT: usize = 256 << 10;
+/// What hooks leave of the deadline for the answer.
+const RESERVE: Duration = Duration::from_millis(500);
 
 /// As [`ParseNow`], but frees no small first tree: the process ends before that would pay.
 #[derive(Default)]
@@ -40,14 +44,22 @@ impl FactSource for ParseOnce {
 
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
-pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFailure>) -> Answer {
+pub fn answer(
+    arguments: &Arguments,
+    event: &Event,
+    payload: &[u8],
+    deadline: Instant,
+    strictness: &OnceLock<OnFailure>,
+) -> Answer {
+    let folders = folders(arguments);
+    let surroundings = surroundings(arguments, event);
+    let everything = arguments.guard == Guard::All;
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
         && guard::shell::is_quiet(command)
+        && !(everything && guard::hooks::present(folders.as_ref(), &surroundings.cwd, None))
     {
         return Answer::silent();
     }
-    let folders = folders(arguments);
-    let surroundings = surroundings(arguments, event);
     let user = folders.as_ref().map(|folders| folders.user.as_path());
     let config = Config::load(user, [surroundings.root().as_path()]);
     let _ = strictness.set(config.on_failure);
@@ -65,11 +77,26 @@ pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFail
         config: &config,
         protection: &protection,
         no_instruction_check: arguments.no_instruction_check,
+        hooks: everything.then(|| HookRun { payload, deadline: deadline.checked_sub(RESERVE).unwrap_or(deadline) }),
     };
     let decide::Decided { decision, notes } = guards.decide(event);
     let answer = render(&event.head(), &decision, options(arguments, &event.head(), &config));
     let stderr = (!notes.is_empty()).then(|| notes.join("; "));
     Answer { stderr, ..answer }
+}
+
+/// Whether hooks may have something to say on an event; a look at names.
+pub fn may_have_hooks(arguments: &Arguments, event: &Event) -> bool {
+    if event.kind == EventKind::Other {
+        return false;
+    }
+    let cwd = working_folder(event);
+    let file = guard::hooks::named_file(event).map(|file| cwd.join(file));
+    guard::hooks::present(folders(arguments).as_ref(), &cwd, file.as_deref())
+}
+
+fn working_folder(event: &Event) -> PathBuf {
+    paths::absolute(event.cwd.as_deref().unwrap_or(Path::new(".")))
 }
 
 fn options(arguments: &Arguments, head: &Head, config: &Config) -> RenderOptions {
@@ -84,8 +111,7 @@ fn options(arguments: &Arguments, head: &Head, config: &Config) -> RenderOptions
 }
 
 fn surroundings(arguments: &Arguments, event: &Event) -> Surroundings {
-    let cwd = event.cwd.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from);
-    let cwd = paths::absolute(&cwd);
+    let cwd = working_folder(event);
     let project = arguments.project.as_deref().map(paths::absolute);
     let mut surroundings = Surroundings::new(cwd, project);
     surroundings.named = arguments.rules.as_ref().map(|rules| {

@@ -1,6 +1,5 @@
 //! The files of the store: where they are, who may own them, and how they are replaced.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -69,6 +68,19 @@ impl Store {
         &self.state
     }
 
+    /// Whether there is any record at all: a look at two names.
+    pub fn holds_any(&self) -> bool {
+        let machine = self.machine.iter().map(|machine| machine.folder.clone());
+        machine.chain([self.state.join(FOLDER)]).any(|folder| folder.symlink_metadata().is_ok())
+    }
+
+    /// Whether there is a record for a root, whatever it says: a look at two names. `root` has no link in it.
+    pub fn holds(&self, root: &Path) -> bool {
+        let machine = self.machine.iter().map(|machine| machine.folder.clone());
+        let name = record_name(root);
+        machine.chain([self.state.join(FOLDER)]).any(|folder| folder.join(&name).symlink_metadata().is_ok())
+    }
+
     /// What is recorded for a root; the user's own record wins over that of the machine's owner. None: never granted.
     ///
     /// # Errors
@@ -83,35 +95,6 @@ impl Store {
         match &self.machine {
             Some(machine) => machine.read(&root),
             None => Ok(None),
-        }
-    }
-
-    /// Whether there may be any record at all: a look at one name, two at most.
-    pub fn holds_any(&self) -> bool {
-        let machine = self.machine.as_ref().map(|machine| machine.folder.clone());
-        [self.state.join(FOLDER)].iter().chain(&machine).any(|folder| exists(folder))
-    }
-
-    /// Whether there is a record for a root, whatever it says: a look at one name, two at most. `root` has no link in it.
-    pub fn holds(&self, root: &Path) -> bool {
-        let name = record_name(root);
-        let machine = self.machine.as_ref().map(|machine| machine.folder.join(&name));
-        [self.state.join(FOLDER).join(&name)].iter().chain(&machine).any(|file| exists(file))
-    }
-
-    /// The private copy that runs for a grant; that of the machine's owner, who cannot write into each user's state, is
-    /// made from the project's bytes at its first use, if they are the granted ones.
-    ///
-    /// # Errors
-    /// As [`Snapshot::open`].
-    pub fn snapshot(&self, grant: &Grant) -> Result<Snapshot, StoreError> {
-        let opened = Snapshot::open(&self.state, grant.digest);
-        if opened.is_ok() || grant.by.means != Means::System || Snapshot::is_there(&self.state, grant.digest) {
-            return opened;
-        }
-        match Tree::read(&grant.root) {
-            Ok(Some(tree)) if tree.digest == grant.digest => Snapshot::write(&self.state, &tree),
-            _ => opened,
         }
     }
 
@@ -317,10 +300,6 @@ pub(crate) fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Optio
         return Err(wrong(&path, "has more than one name (hard link); remove the other"));
     }
     Ok(Some(bytes))
-}
-
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
 }
 
 fn read_own(folder: &Root, root: &Path) -> Result<Option<Record>, StoreError> {

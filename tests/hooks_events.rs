@@ -1,0 +1,403 @@
+//! Hooks of the user and of projects in front of a real hook process: who runs, in which order, what an answer becomes,
+//! and what a session does when trust comes and goes.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails where it panics")]
+
+#[path = "support/hook.rs"]
+mod hook;
+#[path = "support/trust.rs"]
+mod trust;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use hook::Project;
+use serde_json::json;
+use trust::{marks, send, send_to, shell, trust, untrust, write_hooks};
+
+const BLOCK: &str = "  PreToolUse:\n    - script: block\n      matcher: Bash\n";
+
+/// A project whose one hook refuses shell calls, and leaves a mark.
+fn blocking() -> (Project, PathBuf) {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    write_hooks(&project.root, BLOCK, &[("block.sh", &script(&mark, "block"))]);
+    (project, mark)
+}
+
+fn script(mark: &Path, name: &str) -> String {
+    format!("echo {name} >> {}\necho 'not {name}' >&2\nexit 2\n", mark.display())
+}
+
+fn leave(mark: &Path, name: &str) -> String {
+    format!("echo {name} >> {}\n", mark.display())
+}
+
+#[test]
+fn hooks_of_a_clone_run_only_after_a_person_granted_them() {
+    let (project, mark) = blocking();
+    let first = shell(&project, "one", "ls");
+    assert_eq!(first.decision(), "silent");
+    assert!(first.context().contains("2 hook files"), "{first:?}");
+    assert!(first.context().contains("never reviewed"), "{first:?}");
+    assert_eq!(shell(&project, "one", "ls").stdout, "", "it is said once");
+    trust(&project.state(), &project.root);
+    let waiting = shell(&project, "one", "ls");
+    assert_eq!(waiting.decision(), "silent");
+    assert!(waiting.context().contains("start with the next session"), "{waiting:?}");
+    assert_eq!(marks(&mark), [""; 0]);
+    let said = shell(&project, "two", "ls");
+    assert_eq!(said.decision(), "deny");
+    assert!(said.reason().starts_with("block (hooks of "), "{said:?}");
+    assert!(said.reason().ends_with(": not block"), "{said:?}");
+    assert_eq!(marks(&mark), ["block"]);
+}
+
+#[test]
+fn other_tools_and_other_events_pass() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": project.root.join("a")}});
+    assert_eq!(send(&project, "s", "PreToolUse", &read).decision(), "silent");
+    let ran = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {}});
+    assert_eq!(send(&project, "s", "PostToolUse", &ran).stdout, "");
+    assert_eq!(marks(&mark), [""; 0]);
+}
+
+#[test]
+fn the_canonical_name_of_a_tool_fits_every_agent() {
+    let project = Project::new();
+    let entries = "  PreToolUse:\n    - script: no\n      matcher: edit\n";
+    write_hooks(&project.root, entries, &[("no.sh", "echo no >&2; exit 2\n")]);
+    trust(&project.state(), &project.root);
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
+    let patch = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}, "turn_id": "t"});
+    assert_eq!(send_to(&project, "codex", "s", "PreToolUse", &patch).decision(), "deny");
+    let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a", "old_string": "", "new_string": "x"}});
+    assert_eq!(send(&project, "s", "PreToolUse", &edit).decision(), "deny");
+}
+
+#[test]
+fn t16_the_users_hooks_run_first_then_each_root_from_the_outside() {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    let inner = project.root.join("vendor/inner");
+    fs::create_dir_all(inner.join(".git")).unwrap();
+    let entries = "  PreToolUse:\n    - script: it\n";
+    write_hooks(&project.root, entries, &[("it.sh", &leave(&mark, "outer"))]);
+    write_hooks(&inner, entries, &[("it.sh", &leave(&mark, "inner"))]);
+    project.write_home(".config/ruleline/hooks/hooks.yaml", format!("hooks:\n{entries}"));
+    project.write_home(".config/ruleline/hooks/it.sh", leave(&mark, "user"));
+    trust(&project.state(), &project.root);
+    trust(&project.state(), &inner);
+    let from_inside = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": inner});
+    assert_eq!(send(&project, "s", "PreToolUse", &from_inside).decision(), "silent");
+    assert_eq!(marks(&mark), ["user", "outer", "inner"]);
+    let by_file = json!({"tool_name": "Read", "tool_input": {"file_path": inner.join("a")}, "cwd": project.outside});
+    send(&project, "s", "PreToolUse", &by_file);
+    assert_eq!(marks(&mark).len(), 6, "the file's roots count as well as the working folder's");
+    untrust(&project.state(), &inner);
+    send(&project, "s", "PreToolUse", &from_inside);
+    assert_eq!(marks(&mark)[6..], ["user", "outer"], "an inner folder takes nothing away");
+}
+
+#[test]
+fn answers_are_joined_with_the_rules_and_a_refused_call_runs_no_hook() {
+    let project = Project::with_rules("[[rule]]\nid = \"no-bad\"\npaths = [\"**\"]\nforbid = [\"bad\"]\n");
+    let mark = project.base().join("mark");
+    let ask = format!("{}echo '{{\"decision\":\"ask\",\"reason\":\"sure?\"}}'\n", leave(&mark, "ask"));
+    write_hooks(&project.root, "  PreToolUse:\n    - script: ask\n", &[("ask.sh", &ask)]);
+    trust(&project.state(), &project.root);
+    let write = |text: &str| json!({"tool_name": "Write", "tool_input": {"file_path": project.root.join("a"), "content": text}});
+    let said = send(&project, "s", "PreToolUse", &write("bad"));
+    assert_eq!(said.decision(), "deny");
+    assert!(!said.reason().contains("sure?"), "{said:?}");
+    assert_eq!(marks(&mark), [""; 0]);
+    let said = send(&project, "s", "PreToolUse", &write("good"));
+    assert_eq!(said.decision(), "ask");
+    assert!(said.reason().contains("sure?"), "{said:?}");
+}
+
+#[test]
+fn an_allow_counts_only_from_the_user_or_with_the_users_word() {
+    let project = Project::new();
+    let allow = "echo '{\"decision\":\"allow\",\"reason\":\"fine\"}'\n";
+    write_hooks(&project.root, "  PreToolUse:\n    - script: it\n", &[("it.sh", allow)]);
+    trust(&project.state(), &project.root);
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "silent");
+    assert!(said.answer()["systemMessage"].as_str().unwrap().contains("its allow does not count"), "{said:?}");
+    assert_eq!(shell(&project, "s", "ls").stdout, "", "it is said once a session");
+    project.write_home(".config/ruleline/config.toml", "project_hooks_may_allow = true\n");
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "allow");
+    assert!(said.reason().ends_with(": fine"), "{said:?}");
+    assert_eq!(shell(&project, "s", "ruleline hooks trust").decision(), "ask", "an allow outranks nothing");
+    project.write_home(".config/ruleline/config.toml", "");
+    project.write_home(".config/ruleline/hooks/hooks.yaml", "hooks:\n  PreToolUse:\n    - script: it\n");
+    project.write_home(".config/ruleline/hooks/it.sh", allow);
+    assert_eq!(shell(&project, "s", "ls").decision(), "allow");
+}
+
+#[test]
+fn t01_changed_bytes_stop_the_hooks_and_the_guarded_calls_ask() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    let block = project.root.join(".ruleline/hooks/block.sh");
+    let good = fs::read(&block).unwrap();
+    fs::write(&block, leave(&mark, "evil")).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "ask");
+    assert!(said.reason().contains("block.sh"), "{said:?}");
+    assert!(said.context().contains("changed since they were trusted"), "{said:?}");
+    let again = shell(&project, "s", "ls");
+    assert_eq!((again.decision().as_str(), again.context().as_str()), ("ask", ""), "{again:?}");
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
+    assert_eq!(send(&project, "s", "PreToolUse", &read).decision(), "silent", "no hook looked at reads");
+    fs::write(&block, good).unwrap();
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny", "the very bytes are trusted again");
+    assert_eq!(marks(&mark), ["block", "block"]);
+}
+
+#[test]
+fn every_kind_of_change_is_one() {
+    let (project, _) = blocking();
+    let folder = project.root.join(".ruleline/hooks");
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    let block = folder.join("block.sh");
+    let text = fs::read_to_string(&block).unwrap();
+    let mode = |bits| fs::set_permissions(&block, fs::Permissions::from_mode(bits)).unwrap();
+    let cases: [(&str, &dyn Fn(), &dyn Fn()); 5] = [
+        ("block.sh", &|| fs::write(&block, text.replace('e', "E")).unwrap(), &|| fs::write(&block, &text).unwrap()),
+        ("block.sh", &|| mode(0o755), &|| mode(0o644)),
+        ("new.sh", &|| fs::write(folder.join("new.sh"), "").unwrap(), &|| {
+            fs::remove_file(folder.join("new.sh")).unwrap()
+        }),
+        ("block.sh", &|| fs::rename(&block, folder.join("b.sh")).unwrap(), &|| {
+            fs::rename(folder.join("b.sh"), &block).unwrap();
+        }),
+        ("gone", &|| fs::rename(&folder, project.root.join("away")).unwrap(), &|| {
+            fs::rename(project.root.join("away"), &folder).unwrap();
+        }),
+    ];
+    mode(0o644);
+    trust(&project.state(), &project.root);
+    for (name, change, undo) in cases {
+        change();
+        let said = shell(&project, "s", "ls");
+        assert_eq!(said.decision(), "ask", "{name}: {said:?}");
+        assert!(said.reason().contains(name), "{name}: {said:?}");
+        undo();
+        assert_eq!(shell(&project, "s", "ls").decision(), "deny", "{name}");
+    }
+}
+
+#[test]
+fn a_person_may_choose_that_granted_hooks_go_on() {
+    let (project, mark) = blocking();
+    project.write_home(".config/ruleline/config.toml", "on_change = \"keep\"\n");
+    trust(&project.state(), &project.root);
+    fs::write(project.root.join(".ruleline/hooks/block.sh"), leave(&mark, "evil")).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "deny");
+    assert!(said.context().contains("goes on running"), "{said:?}");
+    assert_eq!(marks(&mark), ["block"], "what was granted ran, not what is there");
+    project.write(".ruleline/config.toml", "on_change = \"keep\"\n");
+    project.write_home(".config/ruleline/config.toml", "");
+    assert_eq!(shell(&project, "s", "ls").decision(), "ask", "a project cannot choose it");
+}
+
+#[test]
+fn t22_untrusting_acts_at_once_and_trusting_again_too() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    untrust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "silent");
+    fs::write(project.root.join(".ruleline/hooks/block.sh"), script(&mark, "new")).unwrap();
+    trust(&project.state(), &project.root);
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "deny");
+    assert_eq!(marks(&mark), ["block", "new"]);
+}
+
+#[test]
+fn s13_no_event_lifts_a_freeze() {
+    let (project, mark) = blocking();
+    shell(&project, "s", "ls");
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "silent");
+    let start = json!({"source": "clear"});
+    send(&project, "s", "SessionEnd", &json!({}));
+    assert_eq!(shell(&project, "s", "ls").decision(), "silent", "an end that was forged begins nothing");
+    send(&project, "s", "SessionStart", &start);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny", "a beginning takes a grant made since the last freeze");
+    // Bytes that were trusted once, before: only the latest grant counts.
+    let block = project.root.join(".ruleline/hooks/block.sh");
+    let old = fs::read(&block).unwrap();
+    fs::write(&block, script(&mark, "new")).unwrap();
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    fs::write(&block, old).unwrap();
+    send(&project, "s", "SessionStart", &start);
+    assert_eq!(shell(&project, "s", "ls").decision(), "ask");
+    assert_eq!(marks(&mark), ["block", "new"]);
+}
+
+#[test]
+fn s14_a_snapshot_that_is_not_what_was_granted_is_a_lost_guard() {
+    let (project, mark) = blocking();
+    let grant = trust(&project.state(), &project.root);
+    let copy = project.state().join("snapshots").join(grant.digest.hex()).join("block.sh");
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&copy, leave(&mark, "evil")).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o400)).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "ask");
+    assert!(said.reason().contains("other bytes than were granted"), "{said:?}");
+    assert_eq!(marks(&mark), [""; 0]);
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny", "trusting again makes a new copy");
+}
+
+#[test]
+fn s03_a_state_folder_in_a_workspace_holds_no_trust() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    let inside = project.root.join("state");
+    trust(&inside, &project.root);
+    let payload = project.payload("Bash", &json!({"command": "ls"})).to_string();
+    let words = ["hook", "--agent", "claude", "--state-dir", inside.to_str().unwrap()];
+    let said = project.run(&words, &[], payload.as_bytes());
+    assert_eq!(said.decision(), "ask", "whether they are trusted is not known");
+    assert!(said.reason().contains("lies in the workspace"), "{said:?}");
+    assert_eq!(marks(&mark), [""; 0]);
+}
+
+#[test]
+fn a_failure_is_what_the_entry_says_and_is_told_once() {
+    let project = Project::new();
+    let entries = "  PreToolUse:\n    - script: it\n";
+    for (more, text, decision) in [
+        ("", "exit 1", "silent"),
+        ("      on_error: ask\n", "exit 1", "ask"),
+        ("      on_error: deny\n", "exit 1", "deny"),
+        ("      timeout: 0.1\n", "sleep 20", "ask"),
+        ("", "kill -9 $$", "ask"),
+    ] {
+        write_hooks(&project.root, &format!("{entries}{more}"), &[("it.sh", text)]);
+        trust(&project.state(), &project.root);
+        let said = shell(&project, "s", "ls");
+        assert_eq!(said.decision(), decision, "{more}{text}: {said:?}");
+        if decision == "silent" {
+            assert!(said.answer()["systemMessage"].as_str().unwrap().contains("it failed"), "{said:?}");
+            assert!(said.stderr.contains("it failed"), "{said:?}");
+            assert_eq!(shell(&project, "s", "ls").stdout, "");
+        }
+    }
+}
+
+#[test]
+fn every_event_has_its_form() {
+    let project = Project::new();
+    let events =
+        ["PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "SessionStart", "SessionEnd", "Notification"];
+    let mark = project.base().join("mark");
+    let entries: String =
+        events.iter().fold(String::new(), |all, event| all + &format!("  {event}:\n    - script: it\n"));
+    let text = format!("read -r line\necho \"$line\" >> {}\necho why >&2\nexit 2\n", mark.display());
+    write_hooks(&project.root, &entries, &[("it.sh", &text)]);
+    trust(&project.state(), &project.root);
+    let blocked = |event: &str, more: serde_json::Value| send(&project, "s", event, &more).answer();
+    let answer =
+        blocked("PostToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "x"}));
+    assert_eq!(answer["decision"], "block");
+    assert!(answer["reason"].as_str().unwrap().ends_with(": why"), "{answer}");
+    for (event, more) in
+        [("UserPromptSubmit", json!({"prompt": "p"})), ("Stop", json!({})), ("SubagentStop", json!({}))]
+    {
+        assert_eq!(blocked(event, more)["decision"], "block", "{event}");
+    }
+    let start = blocked("SessionStart", json!({"source": "startup"}));
+    assert!(start["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("why"), "{start}");
+    assert_eq!(send(&project, "s", "SessionEnd", &json!({"reason": "x"})).stdout, "");
+    send(&project, "s", "Notification", &json!({"message": "m"}));
+    let lines: Vec<serde_json::Value> = marks(&mark).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named: Vec<&str> = lines.iter().map(|line| line["hook_event_name"].as_str().unwrap()).collect();
+    assert_eq!(named, events);
+    assert_eq!(lines[0]["tool_response"], "x");
+    assert_eq!(lines[1]["extra"]["prompt"], "p");
+    assert_eq!(lines[4]["extra"]["source"], "startup");
+    let codex = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "x", "turn_id": "t"});
+    let codex = send_to(&project, "codex", "s", "PostToolUse", &codex).answer();
+    assert_eq!(codex["decision"], "block");
+}
+
+#[test]
+fn a_beginning_tells_who_trusted_and_what_is_skipped() {
+    let project = Project::new();
+    let entries = "  PreToolUse:\n    - script: nowhere\n    - script: it\n";
+    write_hooks(&project.root, entries, &[("it.sh", "exit 0\n")]);
+    trust(&project.state(), &project.root);
+    let start = |session: &str| send(&project, session, "SessionStart", &json!({"source": "startup"})).context();
+    let told = start("one");
+    assert!(told.contains("trusted since the last session here"), "{told}");
+    assert!(told.contains("bash"), "the processes it was granted from: {told}");
+    assert!(told.contains("hooks.yaml:3:15"), "{told}");
+    let told = start("two");
+    assert!(!told.contains("since the last session"), "it is told once: {told}");
+    assert!(told.contains("nowhere.sh"), "{told}");
+}
+
+#[test]
+fn the_users_hooks_need_no_grant_and_their_errors_are_not_silence() {
+    let project = Project::new();
+    project.write_home(".config/ruleline/hooks/hooks.yaml", "hooks:\n  PreToolUse:\n    - script: it\n");
+    project.write_home(".config/ruleline/hooks/it.sh", "echo mine >&2; exit 2\n");
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "deny");
+    assert_eq!(said.reason(), "it (the user's hooks): mine");
+    std::os::unix::fs::symlink("/etc/passwd", project.home.join(".config/ruleline/hooks/link")).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "ask");
+    assert!(said.reason().contains("link"), "{said:?}");
+}
+
+#[test]
+fn t17_an_agent_is_asked_about_before_it_touches_trust() {
+    let (project, _) = blocking();
+    let grant = trust(&project.state(), &project.root);
+    let store = project.state().join("grants");
+    let write = |path: PathBuf| json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": "x"}});
+    for path in [
+        project.root.join(".ruleline/hooks/block.sh"),
+        project.root.join(".ruleline/hooks/hooks.yaml"),
+        store.join("x.json"),
+        project.state().join("snapshots").join(grant.digest.hex()).join("block.sh"),
+        project.home.join(".config/ruleline/hooks/hooks.yaml"),
+    ] {
+        assert_eq!(send(&project, "s", "PreToolUse", &write(path.clone())).decision(), "ask", "{}", path.display());
+    }
+    untrust(&project.state(), &project.root);
+    let remove = format!("rm -rf {}", store.display());
+    for command in
+        ["ruleline hooks trust", "script -qc 'ruleline hooks trust' /dev/null", "rm .ruleline/hooks/block.sh", &remove]
+    {
+        let said = shell(&project, "s", command);
+        assert_eq!(said.decision(), "ask", "{command}: {said:?}");
+        assert!(said.reason().contains("self-protection"), "{command}: {said:?}");
+    }
+}
+
+#[test]
+fn a_guard_that_was_named_alone_runs_no_hook() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    let payload = project.payload("Bash", &json!({"command": "ls"}));
+    assert_eq!(project.hook(&["pre-edit", "--agent", "claude"], payload.to_string()).stdout, "");
+    assert_eq!(marks(&mark), [""; 0]);
+}
