@@ -1,12 +1,13 @@
 //! The files of the store: where they are, who may own them, and how they are replaced.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use system::digest::sha256_hex;
 use system::folders;
-use system::open::{Durability, OpenError, Root};
+use system::open::{Durability, Lock, OpenError, Root};
 
 use super::record;
 use super::{Grant, GrantError, GrantedFile, Grantor, Means, Record, StoreError};
@@ -19,6 +20,10 @@ use crate::tree::{Signature, Tree};
 const FOLDER: &str = "grants";
 /// What one writer holds while it changes anything.
 const LOCK: &str = "lock";
+/// How long is waited for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long what a crash left half written is kept.
+const HALF_WRITTEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest record, in bytes: the longest names a folder of hooks may have fit.
 const RECORD: u64 = 4 << 20;
 /// Largest of the small files beside a record, in bytes.
@@ -140,7 +145,7 @@ impl Store {
         let before = self.read(&root)?;
         Snapshot::write(&self.state, tree)?;
         let folder = self.make()?;
-        let _lock = folder.lock(Path::new(LOCK)).map_err(|error| failed(&error))?;
+        let _lock = hold(&folder, LOCK)?;
         let known = self.read(&root)?;
         let mut last = None;
         if let Some(known) = known {
@@ -159,6 +164,7 @@ impl Store {
         let at = record::time(at).map_err(|why| wrong(&folder.path().join(record_name(&root)), &why))?;
         let grant = Grant { root, digest: tree.digest, files: granted(tree), at, by: by.clone() };
         write(&folder, &Record::Granted(grant.clone()))?;
+        tidy(&folder, now);
         snapshots::sweep(self, now);
         Ok(grant)
     }
@@ -173,7 +179,7 @@ impl Store {
             return Ok(None);
         }
         let folder = self.make()?;
-        let _lock = folder.lock(Path::new(LOCK)).map_err(|error| failed(&error))?;
+        let _lock = hold(&folder, LOCK)?;
         let Some(Record::Granted(last)) = self.read(&root)? else { return Ok(None) };
         let at = now.max(last.at);
         write(&folder, &Record::Withdrawn { last: last.clone(), at })?;
@@ -289,6 +295,19 @@ pub(crate) fn make_private(state: &Path, name: &str) -> Result<Root, StoreError>
     open_private(state, Path::new(name))?.ok_or_else(|| wrong(&path, "went away just after it was made"))
 }
 
+/// Holds the lock of a folder of the store. Nobody keeps one for longer than a few writes: who cannot have it for
+/// [`PATIENCE`] does not wait for ever.
+pub(crate) fn hold(folder: &Root, name: &str) -> Result<Lock, StoreError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match folder.try_lock(Path::new(name)).map_err(|error| failed(&error))? {
+            Some(lock) => return Ok(lock),
+            None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+            None => return Err(wrong(&folder.path().join(name), "is held by another process; end it and try again")),
+        }
+    }
+}
+
 /// A file that is private to this user; none when it is not there.
 pub(crate) fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let Some((bytes, look)) = folder.read_looked(name, cap).map_err(|error| failed(&error))? else { return Ok(None) };
@@ -322,6 +341,18 @@ fn for_root(found: Record, root: &Path, path: &Path) -> Result<Record, StoreErro
 fn write(folder: &Root, record: &Record) -> Result<(), StoreError> {
     let name = record_name(&record.grant().root);
     folder.replace(&name, &record::write(record), Durability::Synced).map_err(|error| failed(&error))
+}
+
+/// Removes what writers that were killed left beside the records.
+fn tidy(folder: &Root, now: SystemTime) {
+    for name in folder.names(RECORDS).unwrap_or_default() {
+        let name = Path::new(&name);
+        let half = name.extension().is_some_and(|extension| extension == "new");
+        let old = half && folder.look(name).ok().flatten().and_then(|look| look.age(now)) > Some(HALF_WRITTEN);
+        if old {
+            let _ = folder.remove(name);
+        }
+    }
 }
 
 fn granted(tree: &Tree) -> Vec<GrantedFile> {
