@@ -35,16 +35,12 @@ impl Case {
         Case { project, state, _keep: keep }
     }
 
-    /// A server that nobody above this process has started.
+    /// A server as a person's editor starts it.
     fn server(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ruleline-server"));
         command.args(["--stdio", "--state-dir"]).arg(&self.state);
-        self.alone(&mut command);
+        alone(&mut command);
         command
-    }
-
-    fn alone(&self, command: &mut Command) {
-        command.env_clear().env("RULELINE_TEST_TOP", std::process::id().to_string());
     }
 
     fn parameters(&self) -> Value {
@@ -75,6 +71,11 @@ impl Case {
     fn is_trusted(&self) -> bool {
         matches!(self.record(), Some(Record::Granted(_)))
     }
+}
+
+/// The chain of processes ends at this one, and nobody's environment counts.
+fn alone(command: &mut Command) {
+    command.env_clear().env("RULELINE_TEST_TOP", std::process::id().to_string());
 }
 
 struct Editor {
@@ -228,7 +229,7 @@ fn s09_a_server_that_an_agent_started_offers_no_trust() {
     let line =
         format!("\"{}\" --stdio --state-dir \"{}\"; exit", env!("CARGO_BIN_EXE_ruleline-server"), case.state.display());
     below.args(["-c", &line]);
-    case.alone(&mut below);
+    alone(&mut below);
     let mut marked = case.server();
     marked.env("CLAUDECODE", "1");
     for command in [below, marked] {

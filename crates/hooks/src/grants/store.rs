@@ -73,6 +73,23 @@ impl Store {
         &self.state
     }
 
+    /// Whether there is any record at all: a look at two names.
+    pub fn holds_any(&self) -> bool {
+        self.folders().any(|folder| folder.symlink_metadata().is_ok())
+    }
+
+    /// Whether there is a record for a root, whatever it says: a look at two names. `root` has no link in it.
+    pub fn holds(&self, root: &Path) -> bool {
+        let name = record_name(root);
+        self.folders().any(|folder| folder.join(&name).symlink_metadata().is_ok())
+    }
+
+    /// Where records are.
+    fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        let machine = self.machine.iter().map(|machine| machine.folder.clone());
+        machine.chain([self.state.join(FOLDER)])
+    }
+
     /// What is recorded for a root; the user's own record wins over that of the machine's owner. None: never granted.
     ///
     /// # Errors
