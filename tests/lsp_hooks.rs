@@ -367,3 +367,27 @@ fn a_change_outside_of_the_editor_is_seen() {
     store.withdraw(&root, std::time::SystemTime::now()).unwrap();
     next(&mut editor, "untrusted");
 }
+
+#[test]
+fn the_page_about_the_protocol_names_all_that_the_server_does() {
+    let page = include_str!("../docs/protocol.md");
+    let case = Case::new();
+    let mut editor = case.editor();
+    let commands = editor.client.initialized["capabilities"]["executeCommandProvider"]["commands"].clone();
+    let mut known: Vec<&str> = commands.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let mut written: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(name, _)| name).collect();
+    written.retain(|name| name.starts_with("ruleline."));
+    known.sort_unstable();
+    written.sort_unstable();
+    assert_eq!(written, known);
+    editor.client.wait_for(|message| message["method"] == "ruleline/status");
+    let own = |message: &&Value| message["method"].as_str().is_some_and(|name| name.starts_with("ruleline/"));
+    for message in editor.client.seen.iter().filter(own) {
+        let name = message["method"].as_str().unwrap();
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+        for key in message["params"]["hooks"][0].as_object().unwrap().keys() {
+            assert!(page.contains(&format!("\"{key}\":")), "{key}");
+        }
+    }
+}

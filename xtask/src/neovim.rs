@@ -17,6 +17,12 @@ pub fn script(name: &str, scratch: &Path) -> Result<Command> {
     let root = workspace::root();
     editor.args(["-u", "NONE", "-i", "NONE", "--headless", "-l"]).arg(root.join(name));
     editor.arg(root.join("editors/neovim")).arg(workspace::program("ruleline-server", "dev", None)).arg(scratch);
+    editor.arg(workspace::program("ruleline", "dev", None));
+    // What started this, an agent perhaps, must not count: the editor is a person's.
+    editor
+        .env_clear()
+        .envs(["PATH", "LANG", "TERM"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    editor.env("RULELINE_TEST_TOP", std::process::id().to_string());
     for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
         editor.env(variable, scratch.join("home"));
     }

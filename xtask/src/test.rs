@@ -112,15 +112,19 @@ fn cargo_tests() -> Result<Tally> {
 }
 
 fn neovim() -> Result<Tally> {
-    let scratch = tempfile::tempdir()?;
-    let mut script = neovim::script("tests/editors/neovim.lua", scratch.path())?;
-    let mut tally = Tally::default();
-    let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
-    if tally.passed + tally.failed == 0 {
-        bail!("the script in Neovim printed no count ({status})");
+    let mut all = Tally::default();
+    for name in ["tests/editors/neovim.lua", "tests/editors/neovim_hooks.lua"] {
+        let scratch = tempfile::tempdir()?;
+        let mut script = neovim::script(name, scratch.path())?;
+        let mut tally = Tally::default();
+        let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
+        if tally.passed + tally.failed == 0 {
+            bail!("{name} in Neovim printed no count ({status})");
+        }
+        if !status.success() && tally.failed == 0 {
+            tally.add(Tally::failure(&format!("{name} ({status})")));
+        }
+        all.add(tally);
     }
-    if !status.success() && tally.failed == 0 {
-        tally.add(Tally::failure(&format!("neovim ({status})")));
-    }
-    Ok(tally)
+    Ok(all)
 }

@@ -24,8 +24,25 @@ function M.setup(options)
   end, true, "'head', 'disk' or 'all'")
   local said = vim.empty_dict()
   said.trusted, said.baseline, said.hints = options.trusted, options.baseline, options.hints
-  vim.lsp.config("ruleline", { cmd = options.cmd, filetypes = options.filetypes, init_options = said })
+  local hooks = require("ruleline.hooks")
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.workspace.codeLens = { refreshSupport = true }
+  capabilities.experimental = vim.tbl_extend("force", capabilities.experimental or {}, { rulelineStatus = true })
+  vim.lsp.config("ruleline", {
+    cmd = options.cmd,
+    filetypes = options.filetypes,
+    init_options = said,
+    capabilities = capabilities,
+    handlers = { ["ruleline/status"] = hooks.told, ["workspace/codeLens/refresh"] = hooks.refreshed },
+  })
+  hooks.setup()
   vim.lsp.enable("ruleline")
+end
+
+--- Where the hooks of this buffer's project stand, for a statusline.
+---@param buffer? integer
+function M.status(buffer)
+  return require("ruleline.hooks").status(buffer)
 end
 
 return M
