@@ -171,11 +171,12 @@ fn every_kind_of_change_is_one() {
     let block = folder.join("block.sh");
     let text = fs::read_to_string(&block).unwrap();
     let mode = |bits| fs::set_permissions(&block, fs::Permissions::from_mode(bits)).unwrap();
-    let cases: [(&str, &dyn Fn(), &dyn Fn()); 5] = [
+    type Act<'a> = &'a dyn Fn();
+    let cases: [(&str, Act<'_>, Act<'_>); 5] = [
         ("block.sh", &|| fs::write(&block, text.replace('e', "E")).unwrap(), &|| fs::write(&block, &text).unwrap()),
         ("block.sh", &|| mode(0o755), &|| mode(0o644)),
         ("new.sh", &|| fs::write(folder.join("new.sh"), "").unwrap(), &|| {
-            fs::remove_file(folder.join("new.sh")).unwrap()
+            fs::remove_file(folder.join("new.sh")).unwrap();
         }),
         ("block.sh", &|| fs::rename(&block, folder.join("b.sh")).unwrap(), &|| {
             fs::rename(folder.join("b.sh"), &block).unwrap();

@@ -6,14 +6,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hooks::{Grantor, Means};
+use rules::plain::{ID, plain};
 use system::Folders;
+use system::ancestry;
 use tokio::sync::watch;
 
 use crate::facts::FactStore;
+use crate::features::reviews::Reviews;
 use crate::rulebooks::Rulebooks;
 
 /// The shared part of the server.
-#[derive(Default)]
 pub struct Engine {
     /// The rulebooks in use.
     pub rulebooks: Rulebooks,
@@ -21,13 +24,43 @@ pub struct Engine {
     pub facts: FactStore,
     /// The user's folders, where they are as they must be.
     pub folders: Option<Folders>,
+    /// The reviews of hooks that were shown.
+    pub reviews: Reviews,
+    /// Who grants what is trusted from here; else the agent that started this server.
+    pub person: Result<Grantor, String>,
 }
 
 impl Engine {
     /// An engine that knows nothing yet.
-    pub fn new(folders: Option<Folders>) -> Engine {
-        Engine { folders, ..Engine::default() }
+    pub fn new(folders: Option<Folders>, person: Result<Grantor, String>) -> Engine {
+        Engine {
+            rulebooks: Rulebooks::default(),
+            facts: FactStore::default(),
+            folders,
+            reviews: Reviews::default(),
+            person,
+        }
     }
+}
+
+impl Default for Engine {
+    /// An engine without folders, at which nobody is.
+    fn default() -> Engine {
+        Engine::new(None, Err("nobody".to_owned()))
+    }
+}
+
+/// Who is at this server: a person, with the processes above it, or an agent as far as these tell.
+///
+/// # Errors
+/// The agent that started it.
+pub fn person() -> Result<Grantor, String> {
+    let chain = ancestry::chain();
+    if let Some(sign) = ancestry::agent_of(&chain, std::env::vars_os()) {
+        return Err(sign.agent.to_owned());
+    }
+    let processes = chain.iter().map(|process| plain(&process.label(), ID)).collect();
+    Ok(Grantor { means: Means::Editor, processes })
 }
 
 /// What the socket holds of a session. Clones are cheap; all of it may be used from any thread.

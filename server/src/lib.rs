@@ -79,7 +79,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folders = Folders::find(arguments.state_dir.as_deref());
     let folders = folders.inspect_err(|refused| tracing::warn!("the user's rulebook does not hold: {refused}")).ok();
     let code = runtime.block_on(async {
-        let engine = Engine::new(folders);
+        let engine = Engine::new(folders, engine::person());
         if arguments.background {
             in_background(engine, arguments.roots, Duration::from_secs(arguments.idle_exit)).await
         } else {

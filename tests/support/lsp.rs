@@ -63,13 +63,13 @@ pub fn read_message(from: &mut impl BufRead) -> Option<Value> {
 
 /// Starts a server; its endpoint for hooks is not in the user's own folder.
 pub fn start() -> Child {
-    Command::new(env!("CARGO_BIN_EXE_ruleline-server"))
-        .args(["--stdio", "--state-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the server starts")
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ruleline-server"));
+    command.args(["--stdio", "--state-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")]);
+    spawn(command)
+}
+
+fn spawn(mut command: Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the server starts")
 }
 
 /// Waits for the server's end; none, and the server killed, when it does not come.
@@ -166,6 +166,8 @@ pub struct Client {
     pub seen: Vec<Value>,
     /// Whether the server's requests are answered.
     pub answers: bool,
+    /// What is chosen when a person is asked.
+    pub chooses: Option<&'static str>,
     /// What `initialize` gave.
     pub initialized: Value,
     last_id: i64,
@@ -174,7 +176,15 @@ pub struct Client {
 impl Client {
     /// Starts a server and introduces itself.
     pub fn start(parameters: &Value) -> Client {
-        let mut child = start();
+        Client::of(start(), parameters)
+    }
+
+    /// As [`Client::start`], for a command that runs a server.
+    pub fn start_by(command: Command, parameters: &Value) -> Client {
+        Client::of(spawn(command), parameters)
+    }
+
+    fn of(mut child: Child, parameters: &Value) -> Client {
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         let mut stderr = child.stderr.take().expect("piped");
@@ -199,6 +209,7 @@ impl Client {
             log,
             seen: Vec::new(),
             answers: true,
+            chooses: None,
             initialized: Value::Null,
             last_id: 0,
         };
@@ -246,8 +257,13 @@ impl Client {
                 Err(error) => panic!("no such message ({error}) after {:#?}", self.seen),
             };
             if self.answers && message.get("method").is_some() && message.get("id").is_some() {
-                let result =
-                    if message["method"] == "window/showDocument" { json!({"success": true}) } else { Value::Null };
+                let result = match message["method"].as_str() {
+                    Some("window/showDocument") => json!({"success": true}),
+                    Some("window/showMessageRequest") => {
+                        self.chooses.map_or(Value::Null, |title| json!({"title": title}))
+                    }
+                    _ => Value::Null,
+                };
                 self.write(&frame(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result})));
             }
             self.seen.push(message.clone());

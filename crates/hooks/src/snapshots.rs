@@ -72,8 +72,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether something stands where the snapshot of `digest` should be.
-    pub(crate) fn is_there(state: &Path, digest: TreeDigest) -> bool {
+    /// Whether something stands where the snapshot of `digest` should be; for deciding whether to write it.
+    pub(crate) fn may_be_there(state: &Path, digest: TreeDigest) -> bool {
         fs::symlink_metadata(state.join(FOLDER).join(digest.hex())).is_ok()
     }
 }
@@ -175,16 +175,11 @@ pub fn sweep(store: &Store, now: SystemTime) {
     let Some(named) = named(store) else { return };
     for name in names {
         let kept = name.to_str().is_some_and(|name| named.contains(name));
-        let age = all.look(Path::new(&name)).ok().flatten().and_then(|look| age(&look, now));
+        let age = all.look(Path::new(&name)).ok().flatten().and_then(|look| look.age(now));
         if !kept && age.is_some_and(|age| age > KEPT) {
             let _ = fs::remove_dir_all(all.path().join(&name));
         }
     }
-}
-
-fn age(look: &Look, now: SystemTime) -> Option<Duration> {
-    let changed = u64::try_from(look.changed).ok().map(Duration::from_nanos)?;
-    now.duration_since(SystemTime::UNIX_EPOCH).ok()?.checked_sub(changed)
 }
 
 /// The digests that grants and sessions name; none when not all of them can be read.

@@ -5,7 +5,7 @@ use std::path::Path;
 use rules::plain::{PATH, plain};
 
 use crate::compare::{Changed, Difference, all_removed, differences};
-use crate::grants::{Grant, Record, Store, StoreError};
+use crate::grants::{Grant, Means, Record, Store, StoreError};
 use crate::snapshots::Snapshot;
 use crate::texts::{count, shown};
 use crate::tree::{Refused, Signature, Tree};
@@ -68,6 +68,7 @@ impl Standing {
         if let Ok(Some(Record::Granted(grant))) = &record
             && let Ok(Some(signature)) = Signature::look(root)
             && store.remembered(root, &signature) == Some(grant.digest)
+            && !lacks_snapshot(store, grant)
         {
             return Standing::Trusted { grant: grant.clone() };
         }
@@ -103,7 +104,13 @@ impl Standing {
                 let changes = all_removed(&grant.files);
                 Standing::Changed { grant, changes, tree: None }
             }
-            (Some(Record::Granted(grant)), Some(tree)) if tree.digest == grant.digest => Standing::Trusted { grant },
+            (Some(Record::Granted(grant)), Some(tree)) if tree.digest == grant.digest => {
+                if lacks_snapshot(store, &grant) {
+                    // Without it nothing runs, and whoever runs the hooks says why.
+                    let _ = Snapshot::write(store.state(), &tree);
+                }
+                Standing::Trusted { grant }
+            }
             (Some(Record::Granted(grant)), Some(tree)) => {
                 let former = Snapshot::open(store.state(), grant.digest).ok();
                 let changes = differences(&grant.files, former.as_ref().map(|former| &former.tree), &tree);
@@ -123,6 +130,11 @@ impl Standing {
             Standing::Absent | Standing::NotReviewed { .. } | Standing::StoreLost { .. } => None,
         }
     }
+}
+
+/// The machine's owner grants bytes, and cannot write into each user's state: the first who meets them copies them.
+fn lacks_snapshot(store: &Store, grant: &Grant) -> bool {
+    grant.by.means == Means::System && !Snapshot::may_be_there(store.state(), grant.digest)
 }
 
 /// What people are told of a root's hooks, in one line and without a full stop: `3 hook files in ROOT were never

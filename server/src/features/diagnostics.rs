@@ -15,6 +15,7 @@ use rules::{Change, Check, Effect, FactSource, Finding, Unchecked};
 use syntax::Span;
 
 use crate::features::baseline::Before;
+use crate::features::hooks::Offer;
 use crate::rulebooks::{LastGood, Rulebooks};
 use crate::text::Text;
 
@@ -78,6 +79,8 @@ pub struct Report {
     pub text: Text,
     /// What is to be shown, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// What can be done about the hooks that the document is of.
+    pub hooks: Vec<Offer>,
 }
 
 /// A document as it is judged.

@@ -5,4 +5,6 @@
 pub mod actions;
 pub mod baseline;
 pub mod diagnostics;
+pub mod hooks;
 pub mod problems;
+pub mod reviews;

@@ -8,14 +8,15 @@ use tokio::sync::{mpsc, oneshot};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::{
-    CodeActionKind, CodeActionParams, CodeActionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams,
-    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult,
-    ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url, WorkspaceFolder,
+    CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, DidChangeConfigurationParams,
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
+    DocumentDiagnosticReportResult, ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url,
+    WorkspaceFolder,
 };
 
-use crate::features::actions;
 use crate::features::diagnostics::Report;
+use crate::features::{actions, hooks};
 use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
 use crate::lsp::{capabilities, proto, uri};
@@ -68,6 +69,14 @@ impl Adapter {
                 let key = document.map(String::from);
                 match self.ask(|reply| Event::Commanded { key, command, reply }).await {
                     Some(Ok(said)) => Ok(json!({"message": said})),
+                    Some(Err(why)) => Err(Error::invalid_params(why)),
+                    None => Err(Error::internal_error()),
+                }
+            }
+            name @ (proto::REVIEW_HOOKS | proto::TRUST_HOOKS | proto::UNTRUST_HOOKS) => {
+                let command = proto::from_hook_command(name, &params.arguments).map_err(Error::invalid_params)?;
+                match self.ask(|reply| Event::Hooks { command, reply }).await {
+                    Some(Ok(answer)) => Ok(answer),
                     Some(Err(why)) => Err(Error::invalid_params(why)),
                     None => Err(Error::internal_error()),
                 }
@@ -157,7 +166,17 @@ impl LanguageServer for Adapter {
         let (from, to) = (proto::from_position(params.range.start), proto::from_position(params.range.end));
         let document = self.life.raw_uri(&params.text_document.uri);
         let offered = actions::offer(&report, from, to, profile.encoding);
-        Ok(Some(offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile)).collect()))
+        let offered = offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile));
+        Ok(Some(offered.chain(proto::to_hook_actions(&report.hooks)).collect()))
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        let path = uri::to_path(&params.text_document.uri);
+        if !path.is_some_and(|path| hooks::is_manifest(&path)) {
+            return Ok(None);
+        }
+        let report = self.report(&params.text_document.uri).await;
+        Ok(report.map(|report| proto::to_lenses(&report.hooks)))
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {

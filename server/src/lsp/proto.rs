@@ -12,6 +12,7 @@ use tower_lsp::lsp_types::{
 
 use crate::features::actions::{Action, Command};
 use crate::features::diagnostics::{Diagnostic, Report, RulePlace, Severity};
+use crate::features::hooks::{self, Offer};
 use crate::lsp::uri;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
@@ -27,8 +28,14 @@ pub const EXPLAIN: &str = "ruleline.explain";
 pub const RELOAD: &str = "ruleline.reload";
 /// Gives the state in numbers.
 pub const STATUS: &str = "ruleline.status";
+/// Shows every file of a root's hooks.
+pub const REVIEW_HOOKS: &str = "ruleline.reviewHooks";
+/// Trusts what a review showed.
+pub const TRUST_HOOKS: &str = "ruleline.trustHooks";
+/// Takes trust back.
+pub const UNTRUST_HOOKS: &str = "ruleline.untrustHooks";
 /// The commands that `workspace/executeCommand` knows.
-pub const COMMANDS: [&str; 4] = [OPEN_RULE, EXPLAIN, RELOAD, STATUS];
+pub const COMMANDS: [&str; 7] = [OPEN_RULE, EXPLAIN, RELOAD, STATUS, REVIEW_HOOKS, TRUST_HOOKS, UNTRUST_HOOKS];
 
 /// A position as the client counts.
 pub fn from_position(position: lsp::Position) -> Position {
@@ -106,6 +113,58 @@ pub fn to_action(action: &Action, report: &Report, document: &str, profile: &Pro
         }),
         ..CodeAction::default()
     }))
+}
+
+/// What can be done about hooks, as lenses over the first line.
+pub fn to_lenses(offers: &[Offer]) -> Vec<lsp::CodeLens> {
+    let lens =
+        |offer: &Offer| lsp::CodeLens { range: lsp::Range::default(), command: to_hook_command(offer), data: None };
+    offers.iter().map(lens).collect()
+}
+
+/// The same as actions.
+pub fn to_hook_actions(offers: &[Offer]) -> Vec<CodeActionOrCommand> {
+    let action = |offer: &Offer| {
+        Some(CodeActionOrCommand::CodeAction(CodeAction {
+            title: format!("Hooks: {}", offer.title),
+            kind: Some(CodeActionKind::QUICKFIX),
+            command: Some(to_hook_command(offer)?),
+            ..CodeAction::default()
+        }))
+    };
+    offers.iter().filter_map(action).collect()
+}
+
+fn to_hook_command(offer: &Offer) -> Option<lsp::Command> {
+    let root = uri::from_path(offer.command.root())?;
+    let (command, arguments) = match &offer.command {
+        hooks::Command::Review { .. } => (REVIEW_HOOKS, json!({"root": root})),
+        hooks::Command::Trust { digest, token, .. } => {
+            (TRUST_HOOKS, json!({"root": root, "digest": digest, "token": token}))
+        }
+        hooks::Command::Untrust { .. } => (UNTRUST_HOOKS, json!({"root": root})),
+    };
+    Some(lsp::Command { title: offer.title.clone(), command: command.to_owned(), arguments: Some(vec![arguments]) })
+}
+
+/// The command about hooks that a client sends back.
+///
+/// # Errors
+/// Which argument is missing or wrong, in one line.
+pub fn from_hook_command(name: &str, arguments: &[Value]) -> Result<hooks::Command, String> {
+    let given = arguments.first().unwrap_or(&Value::Null);
+    let text = |key: &str| given.get(key).and_then(Value::as_str);
+    let root = text("root").ok_or(format!("{name}: no text \"root\" in its argument"))?;
+    let root = uri::text_to_path(root).ok_or(format!("{name}: \"root\" names no folder"))?;
+    Ok(match name {
+        TRUST_HOOKS => hooks::Command::Trust {
+            root,
+            digest: text("digest").unwrap_or_default().to_owned(),
+            token: text("token").map(str::to_owned),
+        },
+        UNTRUST_HOOKS => hooks::Command::Untrust { root },
+        _ => hooks::Command::Review { root },
+    })
 }
 
 fn to_command(command: &Command, document: &str) -> Option<(&'static str, Value)> {

@@ -2,29 +2,33 @@
 //!
 //! Nothing waits for a client's answer but such a task, and that not for ever.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tower_lsp::Client;
 use tower_lsp::lsp_types::{
-    self as lsp, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, MessageType, ProgressParams,
-    ProgressParamsValue, ProgressToken, Registration, ShowDocumentParams, ShowMessageParams, WorkDoneProgress,
-    WorkDoneProgressBegin, WorkDoneProgressEnd,
+    self as lsp, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, MessageActionItem,
+    MessageType, ProgressParams, ProgressParamsValue, ProgressToken, Registration, ShowDocumentParams,
+    ShowMessageParams, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressEnd,
 };
 
 use crate::features::diagnostics::Report;
 use crate::lsp::pump::Pump;
 use crate::lsp::{proto, uri};
 use crate::session::client::Profile;
-use crate::session::editor::{Editor, Level, Place, Target};
+use crate::session::editor::{Answered, Editor, Level, Place, Target};
 
 /// How long a client may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What a client watches for us in each of its folders.
-const WATCHED: [&str; 4] = ["**/.ruleline", "**/.ruleline/*", "**/.git/HEAD", "**/.git/logs/HEAD"];
+const WATCHED: [&str; 5] =
+    ["**/.ruleline", "**/.ruleline/*", "**/.ruleline/hooks/**", "**/.git/HEAD", "**/.git/logs/HEAD"];
+/// How long a person may take to answer a question.
+const THOUGHT: Duration = Duration::from_secs(10 * 60);
 
 /// As the protocol's own type, but with the URI as the client wrote it.
 #[derive(Serialize)]
@@ -150,6 +154,38 @@ impl Editor for Remote {
             }
             shown
         });
+    }
+
+    fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered) {
+        let client = self.client.clone();
+        let message = unlinked(question);
+        tokio::spawn(async move {
+            let item = |title: &str| MessageActionItem { title: title.to_owned(), properties: HashMap::default() };
+            let actions = choices.map(item).to_vec();
+            let request = client.show_message_request(MessageType::WARNING, message, Some(actions));
+            let answer = match tokio::time::timeout(THOUGHT, request).await {
+                Ok(Ok(answer)) => answer.map(|item| item.title),
+                Ok(Err(error)) => {
+                    tracing::warn!("window/showMessageRequest: {error}");
+                    None
+                }
+                Err(_) => None,
+            };
+            answered(answer);
+        });
+    }
+
+    fn refresh_lenses(&self) {
+        if self.profile().refreshes_lenses {
+            let client = self.client.clone();
+            ask("workspace/codeLens/refresh", async move { client.code_lens_refresh().await });
+        }
+    }
+
+    fn tell_status(&self, status: &Value) {
+        if self.profile().wants_status {
+            self.pump.notify(None, "ruleline/status", status);
+        }
     }
 }
 

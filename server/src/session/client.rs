@@ -27,6 +27,10 @@ pub struct Profile {
     pub keeps_data: bool,
     /// It opens a document when asked to.
     pub shows_documents: bool,
+    /// It can be told to ask for lenses again.
+    pub refreshes_lenses: bool,
+    /// It wants to be told where hooks stand.
+    pub wants_status: bool,
     /// The URIs of the workspace's folders.
     pub folders: Vec<String>,
     /// `initializationOptions`.
@@ -58,6 +62,8 @@ impl Profile {
             keeps_data: says("/textDocument/publishDiagnostics/dataSupport")
                 || says("/textDocument/diagnostic/dataSupport"),
             shows_documents: says("/window/showDocument/support"),
+            refreshes_lenses: says("/workspace/codeLens/refreshSupport"),
+            wants_status: says("/experimental/rulelineStatus"),
             folders: folders(parameters),
             options: parameters.get("initializationOptions").cloned().unwrap_or_default(),
         }

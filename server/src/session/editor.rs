@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use syntax::Span;
 
 use crate::features::diagnostics::Report;
@@ -40,6 +41,9 @@ pub struct Place {
     pub otherwise: String,
 }
 
+/// What is done with a person's answer.
+pub type Answered = Box<dyn FnOnce(Option<String>) + Send>;
+
 /// The editor at the other end.
 pub trait Editor: Send + Sync {
     /// Who the client is; told once, before anything else.
@@ -54,4 +58,10 @@ pub trait Editor: Send + Sync {
     fn watch(&self);
     /// Opens a place.
     fn open(&self, place: Place);
+    /// Asks the person; `answered` gets the choice, or none when there was no answer.
+    fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered);
+    /// Asks the client to ask for lenses again.
+    fn refresh_lenses(&self);
+    /// Tells a client that wants to know where hooks stand.
+    fn tell_status(&self, status: &Value);
 }

@@ -11,9 +11,28 @@ use crate::features::actions::Command;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
+use crate::features::hooks::{self, Offer, View};
+use crate::features::reviews::Opened;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
+use crate::session::hooks::Question;
 use crate::text::Text;
+
+/// Gets what was done, as the answer to a command, or why nothing was.
+pub type Reply = oneshot::Sender<Result<Value, String>>;
+
+/// A file in which hooks are found, ours or another tool's, with what is said about it.
+#[derive(Debug, Clone)]
+pub struct HookFile {
+    /// The file, with links resolved.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: Text,
+    /// What is said.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where the hooks stand, for a manifest of ours.
+    pub view: Option<View>,
+}
 
 /// One event. `key` names a document: its URI as normalised by the client's side of the server.
 pub enum Event {
@@ -91,6 +110,36 @@ pub enum Event {
         /// Gets what was said, or why nothing could be.
         reply: oneshot::Sender<Result<String, String>>,
     },
+    /// A command about hooks.
+    Hooks {
+        /// The command.
+        command: hooks::Command,
+        /// Gets what came of it.
+        reply: Reply,
+    },
+    /// A worker has read hooks for a review.
+    Reviewed {
+        /// The review, or why there is none.
+        made: Result<Opened, String>,
+        /// Of the command.
+        reply: Reply,
+    },
+    /// A person answered.
+    Answered {
+        /// What they were asked.
+        question: Question,
+        /// What they chose; none when the question was closed, or could not be asked.
+        answer: Option<String>,
+        /// Of the command.
+        reply: Reply,
+    },
+    /// A worker has done what a person agreed to.
+    Granted {
+        /// What is to be said.
+        done: Result<String, String>,
+        /// Of the command.
+        reply: Reply,
+    },
     /// `ruleline.reload`
     Reload {
         /// Told when everything is forgotten and judging began anew.
@@ -114,6 +163,8 @@ pub enum Event {
     Surveyed {
         /// The projects' config.toml that were found.
         configs: Vec<(PathBuf, Text)>,
+        /// The files of hooks that were found.
+        hook_files: Vec<HookFile>,
     },
     /// Told when everything before it is done and shown.
     Barrier {
@@ -134,4 +185,6 @@ pub struct Judged {
     pub before: Option<Arc<Before>>,
     /// The text whose facts were last asked for.
     pub parsed: Option<Digest>,
+    /// What can be done about the hooks that it is of.
+    pub hooks: Vec<Offer>,
 }

@@ -13,14 +13,14 @@ use crate::engine::Engine;
 use crate::facts::Digest;
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity};
-use crate::features::problems;
+use crate::features::{hooks, problems};
 use crate::rulebooks::{Book, Shelved, is_rulebook};
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
-use crate::session::event::{Event, Judged};
+use crate::session::event::{Event, HookFile, Judged};
 use crate::session::snapshot::Snapshot;
-use crate::session::watch::{Watcher, is_of_head, is_of_rules};
+use crate::session::watch::{Watcher, is_of_head, is_of_hooks, is_of_rules};
 use crate::session::{Session, Survey};
 use crate::text::Text;
 
@@ -40,6 +40,10 @@ impl Session {
             Event::Commanded { key, command, reply } => {
                 let _ = reply.send(self.obey(key.as_deref(), &command));
             }
+            Event::Hooks { command, reply } => self.command_hooks(command, reply),
+            Event::Reviewed { made, reply } => self.take_review(made, reply),
+            Event::Answered { question, answer, reply } => self.take_answer(question, answer.as_deref(), reply),
+            Event::Granted { done, reply } => self.take_grant(done, reply),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
                 self.judge_all_anew();
@@ -49,7 +53,7 @@ impl Session {
                 let _ = reply.send(self.status());
             }
             Event::Judged { key, stamp, found } => self.take_judgement(&key, stamp, found),
-            Event::Surveyed { configs } => self.take_survey(configs),
+            Event::Surveyed { configs, hook_files } => self.take_survey(configs, hook_files),
             Event::Barrier { reply } => self.barriers.push(reply),
             #[cfg(test)]
             Event::Panic => panic!("injected"),
@@ -69,7 +73,7 @@ impl Session {
         if self.profile.watches {
             self.editor.watch();
         }
-        self.watcher = Watcher::start(self.events.clone(), self.user_folder().map(Path::to_path_buf));
+        self.watcher = Watcher::start(self.events.clone(), self.engine.folders.as_ref());
         self.watch_roots();
     }
 
@@ -180,7 +184,15 @@ impl Session {
     }
 
     fn notice(&mut self, paths: &[PathBuf]) {
-        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()));
+        let hooks = paths.iter().any(|path| is_of_hooks(path));
+        let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()) && !is_of_hooks(path));
+        if hooks {
+            if let Some(watcher) = &mut self.watcher {
+                watcher.look_again();
+            }
+            self.watch_roots();
+            self.look_at_hooks_again();
+        }
         if !rules && !paths.iter().any(|path| is_of_head(path)) {
             return;
         }
@@ -247,7 +259,8 @@ impl Session {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "roots": self.workspaces.roots().iter().map(|root| system::paths::shown(root)).collect::<Vec<_>>(),
-            "trusted": self.settings.trusted,
+            "trusted": self.settings.trusted == Some(true),
+            "hooks": self.hook_status(),
             "rulebooks": self.engine.rulebooks.files().iter().map(rulebook).collect::<Vec<_>>(),
             "documents": self.documents.len(),
             "rulebooksLoaded": self.engine.rulebooks.loads(),
@@ -256,7 +269,7 @@ impl Session {
     }
 
     /// Gives a document a new stamp: whatever is being found about it is of the past.
-    fn touch(&mut self, key: &str) {
+    pub(super) fn touch(&mut self, key: &str) {
         if let Some(document) = self.documents.get_mut(key) {
             self.last_stamp += 1;
             document.stamp = self.last_stamp;
@@ -279,6 +292,7 @@ impl Session {
     }
 
     pub(super) fn start_judging(&mut self, key: &str) {
+        let may_trust = self.distrust().is_none();
         let Some(document) = self.documents.get_mut(key) else {
             self.schedule.forget(key);
             return;
@@ -292,6 +306,7 @@ impl Session {
             path: document.path.clone(),
             text: document.text.clone(),
             parsed: document.parsed,
+            may_trust,
             before: document.before.clone(),
         };
         let key = key.to_owned();
@@ -302,7 +317,7 @@ impl Session {
     }
 
     /// Has `work` done by a worker and brings back what it gives.
-    fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
+    pub(super) fn work(&self, work: impl FnOnce() -> Event + Send + 'static) {
         let events = self.events.clone();
         self.workers.run(move || {
             let event = work();
@@ -324,14 +339,15 @@ impl Session {
         if !current {
             return;
         }
-        let diagnostics = match found {
+        let (diagnostics, hooks) = match found {
             Some(found) => {
                 document.before = found.before;
-                found.diagnostics
+                (found.diagnostics, found.hooks)
             }
-            None => vec![could_not_judge(&document.text)],
+            None => (vec![could_not_judge(&document.text)], Vec::new()),
         };
-        let report = Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics };
+        let is_of_hooks = !hooks.is_empty();
+        let report = Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics, hooks };
         let report = Arc::new(report);
         document.report = Some(report.clone());
         for waiting in document.waiting.drain(..) {
@@ -340,11 +356,14 @@ impl Session {
         if !self.profile.pulls {
             self.editor.publish(&Target::Document(document.uri.clone()), &report);
         }
+        if is_of_hooks && std::mem::take(&mut self.refresh_hooks) {
+            self.editor.refresh_lenses();
+        }
         self.show_closed_files();
     }
 
     /// Reads the rulebooks and settings of the roots, so that what is wrong in them is shown before a file is opened.
-    fn survey(&mut self) {
+    pub(super) fn survey(&mut self) {
         if self.survey != Survey::Idle {
             self.survey = Survey::Outdated;
             return;
@@ -357,15 +376,18 @@ impl Session {
             if read.is_err() {
                 tracing::error!("reading the rulebooks panicked");
             }
-            Event::Surveyed { configs: read.unwrap_or_default() }
+            let (configs, hook_files) = read.unwrap_or_default();
+            Event::Surveyed { configs, hook_files }
         });
     }
 
-    fn take_survey(&mut self, configs: Vec<(PathBuf, Text)>) {
+    fn take_survey(&mut self, configs: Vec<(PathBuf, Text)>, hook_files: Vec<HookFile>) {
         if std::mem::take(&mut self.survey) == Survey::Outdated {
             self.survey();
         }
         self.configs = configs;
+        self.hook_files = hook_files;
+        self.tell_status();
         self.show_closed_files();
     }
 
@@ -375,7 +397,8 @@ impl Session {
         let rulebooks = rulebooks.map(|(path, shelved)| (path, OwnFile::Rulebook(shelved.current)));
         let configs = self.configs.iter().map(|(path, text)| (path.clone(), OwnFile::Config(text.clone())));
         let is_open = |path: &PathBuf| self.documents.values().any(|document| document.resolved.as_ref() == Some(path));
-        let closed: Vec<_> = rulebooks.chain(configs).filter(|(path, _)| !is_open(path)).collect();
+        let hooks = self.hook_files.iter().map(|file| (file.path.clone(), OwnFile::Hooks(file.clone())));
+        let closed: Vec<_> = rulebooks.chain(configs).chain(hooks).filter(|(path, _)| !is_open(path)).collect();
         let gone = |path: &PathBuf| !closed.iter().any(|(known, _)| known == path);
         let gone: Vec<_> = self.shown_files.keys().filter(|path| gone(path)).cloned().collect();
         for path in gone {
@@ -393,6 +416,7 @@ impl Session {
                     let diagnostics = problems::of_config(&path, &text);
                     (text, diagnostics)
                 }
+                OwnFile::Hooks(file) => (file.text, file.diagnostics),
             };
             self.show_closed(&path, text, diagnostics);
             self.shown_files.insert(path, digest);
@@ -402,7 +426,7 @@ impl Session {
     /// A client that pulls does so for open documents only, and is never published to: it gets a message.
     fn show_closed(&self, path: &Path, text: Text, diagnostics: Vec<Diagnostic>) {
         if !self.profile.pulls {
-            let report = Report { stamp: 0, version: None, text, diagnostics };
+            let report = Report { stamp: 0, version: None, text, diagnostics, hooks: Vec::new() };
             self.editor.publish(&Target::File(path.to_path_buf()), &report);
         } else if let Some(first) = diagnostics.first() {
             let shown = rules::plain::plain(&system::paths::shown(path), rules::plain::PATH);
@@ -413,7 +437,7 @@ impl Session {
 
     fn clear(&self, target: &Target, version: Option<i32>) {
         if !self.profile.pulls {
-            let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new() };
+            let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new(), hooks: Vec::new() };
             self.editor.publish(target, &report);
         }
     }
@@ -423,6 +447,7 @@ impl Session {
 enum OwnFile {
     Rulebook(Arc<Book>),
     Config(Text),
+    Hooks(HookFile),
 }
 
 impl OwnFile {
@@ -430,12 +455,16 @@ impl OwnFile {
         match self {
             OwnFile::Rulebook(book) => book.rules().digest,
             OwnFile::Config(text) => system::digest::sha256(text.text.as_bytes()),
+            OwnFile::Hooks(file) => {
+                let said: Vec<&str> = file.diagnostics.iter().map(|one| one.message.as_str()).collect();
+                system::digest::sha256(said.join("\n").as_bytes())
+            }
         }
     }
 }
 
-/// Takes the rulebooks that hold in the roots onto the shelf; the config.toml that hold there.
-fn read_own_files(engine: &Engine, roots: &[PathBuf]) -> Vec<(PathBuf, Text)> {
+/// Takes the rulebooks that hold in the roots onto the shelf; the config.toml that hold there, and the files of hooks.
+fn read_own_files(engine: &Engine, roots: &[PathBuf]) -> (Vec<(PathBuf, Text)>, Vec<HookFile>) {
     let user = engine.folders.as_ref().map(|folders| folders.user.as_path());
     let surroundings = Surroundings::default();
     let mut configs = BTreeMap::new();
@@ -450,7 +479,30 @@ fn read_own_files(engine: &Engine, roots: &[PathBuf]) -> Vec<(PathBuf, Text)> {
             }
         }
     }
-    configs.into_iter().collect()
+    (configs.into_iter().collect(), read_hook_files(engine, roots))
+}
+
+/// The manifests of the roots and of those around them, and the files in which other tools find hooks.
+fn read_hook_files(engine: &Engine, roots: &[PathBuf]) -> Vec<HookFile> {
+    let mut files: BTreeMap<PathBuf, HookFile> = BTreeMap::new();
+    for root in roots {
+        let root = system::paths::resolve(root);
+        let around: Vec<PathBuf> = system::roots::enclosing(&root).into_iter().map(|found| found.path).collect();
+        for root in around.iter().chain([&root]) {
+            let path = root.join(::hooks::FOLDER).join(::hooks::MANIFEST);
+            let Some(view) = hooks::view(engine.folders.as_ref(), roots, root, &engine.reviews) else { continue };
+            // Nothing of it is shown but that it is there.
+            let text = Text::new("");
+            let diagnostics = hooks::standing(&text, &view).into_iter().collect();
+            files.insert(path.clone(), HookFile { path, text, diagnostics, view: Some(view) });
+        }
+        for found in ::hooks::foreign::hooks_of_others(&root) {
+            let (path, text) = (root.join(&found.path), Text::new(""));
+            let diagnostics = vec![hooks::foreign_diagnostic(&text, &found)];
+            files.insert(path.clone(), HookFile { path, text, diagnostics, view: None });
+        }
+    }
+    files.into_values().collect()
 }
 
 fn could_not_judge(text: &Text) -> Diagnostic {

@@ -9,6 +9,7 @@ pub mod document;
 pub mod editor;
 pub mod event;
 mod handle;
+pub mod hooks;
 pub mod schedule;
 pub mod settings;
 mod snapshot;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::Value;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,7 +32,7 @@ use crate::facts::Digest;
 use crate::session::client::Profile;
 use crate::session::document::Document;
 use crate::session::editor::Editor;
-use crate::session::event::Event;
+use crate::session::event::{Event, HookFile};
 use crate::session::schedule::Schedule;
 use crate::session::settings::Settings;
 use crate::session::watch::Watcher;
@@ -68,12 +70,18 @@ pub struct Session {
     last_stamp: u64,
     /// The config.toml of the roots' projects, as they were last read.
     configs: Vec<(PathBuf, Text)>,
+    /// The files of hooks of the roots, as they were last looked at.
+    hook_files: Vec<HookFile>,
     /// The problems shown on rulebooks and config.toml that are not open, by the digest of what was shown.
     shown_files: HashMap<PathBuf, Digest>,
     barriers: Vec<oneshot::Sender<()>>,
     survey: Survey,
     watcher: Option<Watcher>,
     workers: Workers,
+    /// Where hooks stand may have changed: the client is to ask for lenses again.
+    refresh_hooks: bool,
+    /// What the client was last told of where hooks stand.
+    told_status: Option<Value>,
 }
 
 impl Session {
@@ -98,11 +106,14 @@ impl Session {
             schedule: Schedule::default(),
             last_stamp: 0,
             configs: Vec::new(),
+            hook_files: Vec::new(),
             shown_files: HashMap::new(),
             barriers: Vec::new(),
             survey: Survey::default(),
             watcher: None,
             workers: Workers::default(),
+            refresh_hooks: false,
+            told_status: None,
         }
     }
 

@@ -14,13 +14,13 @@ pub struct Settings {
     pub baseline: Option<Baseline>,
     /// Whether violations in unchanged lines are shown as hints.
     pub hints: bool,
-    /// Whether a person trusts the workspace, so that git may be asked.
-    pub trusted: bool,
+    /// Whether a person trusts the workspace, so that git may be asked; none where the editor does not say.
+    pub trusted: Option<bool>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { baseline: None, hints: true, trusted: false }
+        Settings { baseline: None, hints: true, trusted: None }
     }
 }
 
@@ -28,12 +28,17 @@ impl Default for Settings {
 const KEYS: [&str; 3] = ["baseline", "hints", "trusted"];
 
 impl Settings {
+    /// The editor says that its user does not trust the workspace: nothing is offered but reading.
+    pub fn restricted(&self) -> bool {
+        self.trusted == Some(false)
+    }
+
     /// Takes over what `initializationOptions` say. What is wrong keeps its value and is given back, a line each.
     pub fn initialize(&mut self, options: &Value) -> Vec<String> {
         let mut problems = self.change(options);
         match options.get("trusted") {
             None => {}
-            Some(Value::Bool(trusted)) => self.trusted = *trusted,
+            Some(Value::Bool(trusted)) => self.trusted = Some(*trusted),
             Some(_) => problems.push("setting trusted: expected true or false".into()),
         }
         problems
@@ -87,10 +92,10 @@ mod tests {
             (json!(null), default.clone(), 0),
             (json!({}), default.clone(), 0),
             (json!([]), default.clone(), 0),
-            (json!({"trusted": true}), Settings { trusted: true, ..default.clone() }, 0),
+            (json!({"trusted": true}), Settings { trusted: Some(true), ..default.clone() }, 0),
             (
                 json!({"baseline": "all", "hints": false}),
-                Settings { baseline: Some(Baseline::All), hints: false, trusted: false },
+                Settings { baseline: Some(Baseline::All), hints: false, trusted: None },
                 0,
             ),
             (json!({"baseline": "disk"}), Settings { baseline: Some(Baseline::Disk), ..default.clone() }, 0),

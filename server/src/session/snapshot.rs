@@ -1,13 +1,13 @@
 //! What a worker gets of the session, and what it does with it: reads the baseline and the rulebooks, and judges.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::facts::Digest;
 use crate::features::baseline::Before;
-use crate::features::diagnostics::Subject;
-use crate::features::problems;
+use crate::features::diagnostics::{Diagnostic, Subject};
+use crate::features::{hooks, problems};
 use crate::rulebooks::is_rulebook;
 use crate::session::event::Judged;
 use crate::session::settings::{Baseline, Settings};
@@ -28,6 +28,8 @@ pub struct Snapshot {
     pub text: Text,
     /// The text whose facts were last asked for, near which they are looked for.
     pub parsed: Option<Digest>,
+    /// Whether hooks may be trusted from here.
+    pub may_trust: bool,
     /// The baseline, once it has been read.
     pub before: Option<Arc<Before>>,
 }
@@ -49,6 +51,15 @@ impl Snapshot {
         if problems::is_config(path) {
             return Judged { diagnostics: problems::of_config(path, &self.text), ..Judged::default() };
         }
+        if let Some(root) = hooks::root_of(path).or_else(|| self.engine.reviews.root_of(path)) {
+            let view = hooks::view(self.engine.folders.as_ref(), &roots, &root, &self.engine.reviews);
+            let offers = view.as_ref().map(|view| hooks::offers(view, self.may_trust)).unwrap_or_default();
+            let diagnostics = match hooks::root_of(path) {
+                Some(_) => hooks::of_file(path, &self.text, view.as_ref()),
+                None => Vec::new(),
+            };
+            return Judged { diagnostics, hooks: offers, ..Judged::default() };
+        }
         // A notebook is judged by its cells, which its JSON text does not show.
         let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
         if is_notebook || self.workspaces.root_of(path).is_none() {
@@ -59,16 +70,25 @@ impl Snapshot {
         let known = self.before.clone().filter(|before| before.baseline != Baseline::Disk);
         let before = known.unwrap_or_else(|| {
             let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
-            Before::read(path, baseline, self.settings.trusted).into()
+            Before::read(path, baseline, self.settings.trusted == Some(true)).into()
         });
         let facts = self.engine.facts.near(self.parsed);
-        let diagnostics = subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints);
+        let mut diagnostics = foreign(path, &self.text, &roots);
+        diagnostics.extend(subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints));
         let parsed = facts.digest_of(&self.text.text).or(self.parsed);
         // What the document was is needed no longer, unless it is what the edit is measured against.
         let outlived = self.parsed.filter(|last| parsed != Some(*last) && self.engine.facts.text(*last) != before.text);
         if let Some(last) = outlived {
             self.engine.facts.forget(last);
         }
-        Judged { diagnostics, before: Some(before), parsed }
+        Judged { diagnostics, before: Some(before), parsed, ..Judged::default() }
     }
+}
+
+/// What is said on a file in which another tool finds hooks.
+fn foreign(path: &Path, text: &Text, roots: &[PathBuf]) -> Vec<Diagnostic> {
+    let root = roots.iter().find(|root| path.starts_with(root));
+    let found = root
+        .and_then(|root| ::hooks::foreign::hooks_of_others(root).into_iter().find(|it| root.join(&it.path) == path));
+    found.iter().map(|found| hooks::foreign_diagnostic(text, found)).collect()
 }

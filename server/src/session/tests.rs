@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::watch::channel;
 
-use super::editor::{Level, Place, Target};
+use super::editor::{Answered, Level, Place, Target};
 use super::*;
 use crate::features::diagnostics::Report;
 use crate::text::Position;
@@ -55,6 +55,14 @@ impl Editor for FakeEditor {
     fn open(&self, place: Place) {
         self.note(Said::Open(place.otherwise));
     }
+
+    fn ask(&self, _: &str, _: [&'static str; 2], answered: Answered) {
+        answered(None);
+    }
+
+    fn refresh_lenses(&self) {}
+
+    fn tell_status(&self, _: &Value) {}
 }
 
 /// A session whose events are handed over one by one.

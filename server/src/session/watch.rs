@@ -1,15 +1,17 @@
-//! Watches rulebooks and HEADs ourselves, where the client cannot.
+//! Watches rulebooks, hooks, grants and HEADs ourselves, where the client cannot.
 //!
-//! Only single folders are watched, never trees: the roots, their `.ruleline` and their `.git`. The system tells of
-//! changes; nothing polls.
+//! Only single folders are watched, never trees: the roots, their `.ruleline`, its `hooks` and their `.git`, and the
+//! grants in the state folder. The system tells of changes; nothing polls.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{EventKind, RecursiveMode, Watcher as _};
+use system::Folders;
 use tokio::sync::mpsc;
 
+use crate::features;
 use crate::session::event::Event;
 
 /// The folders that are watched.
@@ -18,16 +20,19 @@ pub struct Watcher {
     folders: HashSet<PathBuf>,
     /// The folders above which roots were looked for.
     above: HashSet<PathBuf>,
+    /// Where the user's grants are; the folder may come later.
+    grants: Option<PathBuf>,
 }
 
 impl Watcher {
-    /// Sends [`Event::Watched`] for what changes in rulebooks and HEADs, and in `user`, the user's folder; none where
-    /// the system cannot tell.
-    pub fn start(events: mpsc::WeakUnboundedSender<Event>, user: Option<PathBuf>) -> Option<Watcher> {
-        let of_user = user.clone();
+    /// Sends [`Event::Watched`] for what changes in rulebooks, hooks, HEADs, and in the user's folder and grants; none
+    /// where the system cannot tell.
+    pub fn start(events: mpsc::WeakUnboundedSender<Event>, folders: Option<&Folders>) -> Option<Watcher> {
+        let of_user = folders.map(|folders| folders.user.clone());
         let tell = move |change: notify::Result<notify::Event>| {
             let Ok(change) = change else { return };
-            let concerns = |path: &PathBuf| is_of_head(path) || is_of_rules(path, of_user.as_deref());
+            let concerns =
+                |path: &PathBuf| is_of_head(path) || is_of_rules(path, of_user.as_deref()) || is_of_hooks(path);
             if !is_complete(change.kind) || !change.paths.iter().any(concerns) {
                 return;
             }
@@ -37,9 +42,12 @@ impl Watcher {
         };
         match notify::recommended_watcher(tell) {
             Ok(system) => {
-                let mut watcher = Watcher { system, folders: HashSet::new(), above: HashSet::new() };
-                if let Some(user) = user {
-                    watcher.watch(user);
+                let mut watcher = Watcher { system, folders: HashSet::new(), above: HashSet::new(), grants: None };
+                if let Some(folders) = folders {
+                    watcher.watch(folders.user.clone());
+                    watcher.grants = Some(folders.state.join("grants"));
+                    watcher.watch(folders.state.clone());
+                    watcher.watch_grants();
                 }
                 Some(watcher)
             }
@@ -60,7 +68,7 @@ impl Watcher {
         let main: Vec<PathBuf> = enclosing.iter().filter_map(|root| system::roots::main_checkout(root)).collect();
         for root in enclosing.into_iter().chain(main).chain([folder.to_path_buf()]) {
             if !otherwise(&root) {
-                for part in ["", ".ruleline", ".git", ".git/logs"] {
+                for part in ["", ".ruleline", ::hooks::FOLDER, ".git", ".git/logs"] {
                     self.watch(root.join(part));
                 }
             }
@@ -70,6 +78,13 @@ impl Watcher {
     /// Something came or went: what was looked at is looked at again.
     pub fn look_again(&mut self) {
         self.above.clear();
+        self.watch_grants();
+    }
+
+    fn watch_grants(&mut self) {
+        if let Some(grants) = self.grants.clone() {
+            self.watch(grants);
+        }
     }
 
     fn watch(&mut self, folder: PathBuf) {
@@ -98,6 +113,13 @@ fn is_complete(kind: EventKind) -> bool {
 /// Whether the path is a `.ruleline` folder or in one, or in the user's folder.
 pub fn is_of_rules(path: &Path, user: Option<&Path>) -> bool {
     path.iter().any(|name| name == ".ruleline") || user.is_some_and(|user| path.starts_with(user))
+}
+
+/// Whether the path is a file of hooks, a grant, or a folder that holds either.
+pub fn is_of_hooks(path: &Path) -> bool {
+    let grants = |path: &Path| path.file_name().is_some_and(|name| name == "grants");
+    let is_grant = path.extension().is_some_and(|it| it == "json") && path.parent().is_some_and(grants);
+    is_grant || grants(path) || path.ends_with(::hooks::FOLDER) || features::hooks::root_of(path).is_some()
 }
 
 /// Whether the path is a git folder's HEAD or its log.

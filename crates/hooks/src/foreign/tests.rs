@@ -47,7 +47,16 @@ fn files_without_hooks_are_not_listed_and_garbled_ones_are() {
         );
     }
     assert_eq!(found(&[(".codex/config.toml", "hooks = [")]), [(".codex/config.toml".to_owned(), None)]);
-    assert_eq!(found(&[(".codex/config.toml", &format!("hooks = {}", "[".repeat(100_000)))]).len(), 1);
+    for deep in [
+        format!("hooks = {}", "[".repeat(100_000)),
+        format!("hooks{} = 1", ".a".repeat(100_000)),
+        format!("[hooks{}]", ".a".repeat(100_000)),
+        format!("hooks = {}", "{a=".repeat(100_000)),
+        "[[hooks.a]]\n".repeat(50_000),
+    ] {
+        let found = found(&[(".codex/config.toml", &deep)]);
+        assert!(found.len() <= 1, "{deep:.20}");
+    }
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rules::plain::{WHY, plain};
 use serde::{Deserialize, Serialize};
 use system::open::{Durability, Root};
 
-use crate::grants::store::{failed, read_private, wrong};
+use crate::grants::store::{failed, hold, read_private, wrong};
 use crate::grants::{Grant, Place, StoreError, WrittenGrant};
 
 /// The file, and what a writer holds.
@@ -113,8 +114,9 @@ pub(super) fn read(folder: &Path) -> Result<Record, StoreError> {
 
 fn read_in(folder: &Root) -> Result<Record, StoreError> {
     let Some(bytes) = read_private(folder, Path::new(FILE), RECORD)? else { return Ok(Record::default()) };
+    // An error may quote the file.
     let unusable = |why: String| {
-        let what = format!("is no record of this session's hooks ({why}); begin a new session");
+        let what = format!("is no record of this session's hooks ({}); begin a new session", plain(&why, WHY));
         wrong(&folder.path().join(FILE), &what)
     };
     let written: Written = serde_json::from_slice(&bytes).map_err(|error| unusable(error.to_string()))?;
@@ -128,7 +130,7 @@ fn read_in(folder: &Root) -> Result<Record, StoreError> {
 pub(super) fn add(folder: &Path, record: Record) -> Result<(), StoreError> {
     system::folders::create_private(folder).map_err(|refused| StoreError { path: refused.folder, why: refused.why })?;
     let opened = Root::open(folder).map_err(|error| failed(&error))?;
-    let _lock = opened.lock(Path::new(LOCK)).map_err(|error| failed(&error))?;
+    let _lock = hold(&opened, LOCK)?;
     let mut all = read_in(&opened)?;
     for (key, held) in record.roots {
         let room = has_room(&all);
@@ -147,6 +149,10 @@ pub(super) fn add(folder: &Path, record: Record) -> Result<(), StoreError> {
     }
     let text =
         serde_json::to_vec(&Written { version: VERSION, roots: all.roots }).expect("texts and numbers become JSON");
+    if text.len() as u64 > RECORD {
+        let why = "would grow too large, so that hooks of this root do not run; begin a new session";
+        return Err(wrong(&folder.join(FILE), why));
+    }
     opened.replace(Path::new(FILE), &text, Durability::Synced).map_err(|error| failed(&error))
 }
 

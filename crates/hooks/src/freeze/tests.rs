@@ -35,7 +35,7 @@ impl Event<'_> {
 
 /// What the snapshot of a grant has as `guard.sh`: the bytes that would run.
 fn text_of(project: &Project, grant: &Grant) -> String {
-    let snapshot = project.store.snapshot(grant).unwrap();
+    let snapshot = crate::Snapshot::open(&project.state, grant.digest).unwrap();
     String::from_utf8(snapshot.tree.file("guard.sh").unwrap().bytes.to_vec()).unwrap()
 }
 

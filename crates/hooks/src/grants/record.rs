@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rules::plain::{WHY, plain};
 use serde::{Deserialize, Serialize};
 
 use super::{Grant, GrantedFile, Grantor, Means, Record};
@@ -77,7 +78,8 @@ struct Versioned {
 /// # Errors
 /// What is wrong, without the file's name.
 pub(super) fn parse(bytes: &[u8]) -> Result<Record, String> {
-    let malformed = |error: serde_json::Error| format!("is no record of a grant ({error})");
+    // An error may quote the file.
+    let malformed = |error: serde_json::Error| plain(&format!("is no record of a grant ({error})"), WHY);
     let versioned: Versioned = serde_json::from_slice(bytes).map_err(malformed)?;
     if versioned.version != VERSION {
         return Err(format!("has format {}, and this program knows format {VERSION}", versioned.version));

@@ -1,13 +1,13 @@
 //! The files of the store: where they are, who may own them, and how they are replaced.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use system::digest::sha256_hex;
 use system::folders;
-use system::open::{Durability, OpenError, Root};
+use system::open::{Durability, Lock, OpenError, Root};
 
 use super::record;
 use super::{Grant, GrantError, GrantedFile, Grantor, Means, Record, StoreError};
@@ -20,6 +20,10 @@ use crate::tree::{Signature, Tree};
 const FOLDER: &str = "grants";
 /// What one writer holds while it changes anything.
 const LOCK: &str = "lock";
+/// How long is waited for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long what a crash left half written is kept.
+const HALF_WRITTEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest record, in bytes: the longest names a folder of hooks may have fit.
 const RECORD: u64 = 4 << 20;
 /// Largest of the small files beside a record, in bytes.
@@ -69,6 +73,23 @@ impl Store {
         &self.state
     }
 
+    /// Whether there is any record at all: a look at two names.
+    pub fn holds_any(&self) -> bool {
+        self.folders().any(|folder| folder.symlink_metadata().is_ok())
+    }
+
+    /// Whether there is a record for a root, whatever it says: a look at two names. `root` has no link in it.
+    pub fn holds(&self, root: &Path) -> bool {
+        let name = record_name(root);
+        self.folders().any(|folder| folder.join(&name).symlink_metadata().is_ok())
+    }
+
+    /// Where records are.
+    fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        let machine = self.machine.iter().map(|machine| machine.folder.clone());
+        machine.chain([self.state.join(FOLDER)])
+    }
+
     /// What is recorded for a root; the user's own record wins over that of the machine's owner. None: never granted.
     ///
     /// # Errors
@@ -83,35 +104,6 @@ impl Store {
         match &self.machine {
             Some(machine) => machine.read(&root),
             None => Ok(None),
-        }
-    }
-
-    /// Whether there may be any record at all: a look at one name, two at most.
-    pub fn holds_any(&self) -> bool {
-        let machine = self.machine.as_ref().map(|machine| machine.folder.clone());
-        [self.state.join(FOLDER)].iter().chain(&machine).any(|folder| exists(folder))
-    }
-
-    /// Whether there is a record for a root, whatever it says: a look at one name, two at most. `root` has no link in it.
-    pub fn holds(&self, root: &Path) -> bool {
-        let name = record_name(root);
-        let machine = self.machine.as_ref().map(|machine| machine.folder.join(&name));
-        [self.state.join(FOLDER).join(&name)].iter().chain(&machine).any(|file| exists(file))
-    }
-
-    /// The private copy that runs for a grant; that of the machine's owner, who cannot write into each user's state, is
-    /// made from the project's bytes at its first use, if they are the granted ones.
-    ///
-    /// # Errors
-    /// As [`Snapshot::open`].
-    pub fn snapshot(&self, grant: &Grant) -> Result<Snapshot, StoreError> {
-        let opened = Snapshot::open(&self.state, grant.digest);
-        if opened.is_ok() || grant.by.means != Means::System || Snapshot::is_there(&self.state, grant.digest) {
-            return opened;
-        }
-        match Tree::read(&grant.root) {
-            Ok(Some(tree)) if tree.digest == grant.digest => Snapshot::write(&self.state, &tree),
-            _ => opened,
         }
     }
 
@@ -157,7 +149,7 @@ impl Store {
         let before = self.read(&root)?;
         Snapshot::write(&self.state, tree)?;
         let folder = self.make()?;
-        let _lock = folder.lock(Path::new(LOCK)).map_err(|error| failed(&error))?;
+        let _lock = hold(&folder, LOCK)?;
         let known = self.read(&root)?;
         let mut last = None;
         if let Some(known) = known {
@@ -176,6 +168,7 @@ impl Store {
         let at = record::time(at).map_err(|why| wrong(&folder.path().join(record_name(&root)), &why))?;
         let grant = Grant { root, digest: tree.digest, files: granted(tree), at, by: by.clone() };
         write(&folder, &Record::Granted(grant.clone()))?;
+        tidy(&folder, now);
         snapshots::sweep(self, now);
         Ok(grant)
     }
@@ -190,7 +183,7 @@ impl Store {
             return Ok(None);
         }
         let folder = self.make()?;
-        let _lock = folder.lock(Path::new(LOCK)).map_err(|error| failed(&error))?;
+        let _lock = hold(&folder, LOCK)?;
         let Some(Record::Granted(last)) = self.read(&root)? else { return Ok(None) };
         let at = now.max(last.at);
         write(&folder, &Record::Withdrawn { last: last.clone(), at })?;
@@ -306,6 +299,19 @@ pub(crate) fn make_private(state: &Path, name: &str) -> Result<Root, StoreError>
     open_private(state, Path::new(name))?.ok_or_else(|| wrong(&path, "went away just after it was made"))
 }
 
+/// Holds the lock of a folder of the store. Nobody keeps one for longer than a few writes: who cannot have it for
+/// [`PATIENCE`] does not wait for ever.
+pub(crate) fn hold(folder: &Root, name: &str) -> Result<Lock, StoreError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match folder.try_lock(Path::new(name)).map_err(|error| failed(&error))? {
+            Some(lock) => return Ok(lock),
+            None if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+            None => return Err(wrong(&folder.path().join(name), "is held by another process; end it and try again")),
+        }
+    }
+}
+
 /// A file that is private to this user; none when it is not there.
 pub(crate) fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let Some((bytes, look)) = folder.read_looked(name, cap).map_err(|error| failed(&error))? else { return Ok(None) };
@@ -317,10 +323,6 @@ pub(crate) fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Optio
         return Err(wrong(&path, "has more than one name (hard link); remove the other"));
     }
     Ok(Some(bytes))
-}
-
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
 }
 
 fn read_own(folder: &Root, root: &Path) -> Result<Option<Record>, StoreError> {
@@ -343,6 +345,18 @@ fn for_root(found: Record, root: &Path, path: &Path) -> Result<Record, StoreErro
 fn write(folder: &Root, record: &Record) -> Result<(), StoreError> {
     let name = record_name(&record.grant().root);
     folder.replace(&name, &record::write(record), Durability::Synced).map_err(|error| failed(&error))
+}
+
+/// Removes what writers that were killed left beside the records.
+fn tidy(folder: &Root, now: SystemTime) {
+    for name in folder.names(RECORDS).unwrap_or_default() {
+        let name = Path::new(&name);
+        let half = name.extension().is_some_and(|extension| extension == "new");
+        let old = half && folder.look(name).ok().flatten().and_then(|look| look.age(now)) > Some(HALF_WRITTEN);
+        if old {
+            let _ = folder.remove(name);
+        }
+    }
 }
 
 fn granted(tree: &Tree) -> Vec<GrantedFile> {

@@ -86,7 +86,7 @@ pub(super) fn walk(folder: Root, mut meet: impl FnMut(&str, Met<'_>) -> Result<(
 fn names_of(folder: &Root, files: usize, folders: usize) -> Result<Vec<OsString>, Refused> {
     // One more than may be: enough to see that there are too many.
     let most = FILES + FOLDERS - files - folders + 1;
-    let names = folder.names(most).map_err(|error| unread(folder.path(), &error))?;
+    let mut names = folder.names(most).map_err(|error| unread(folder.path(), &error))?;
     if names.len() == most {
         return Err(too_many(folder));
     }
@@ -95,6 +95,8 @@ fn names_of(folder: &Root, files: usize, folders: usize) -> Result<Vec<OsString>
         let why = format!("{one} and {other} are one name on some file systems; rename one");
         return Err(refused(folder.path(), &why));
     }
+    // Taken from the end: what is refused first does not depend on the order of the disk.
+    names.sort_unstable_by(|one, other| other.cmp(one));
     Ok(names)
 }
 

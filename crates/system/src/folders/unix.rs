@@ -13,15 +13,15 @@ use super::{Account, Refused};
 pub(super) const LAYOUT: [&str; 4] =
     [".config/ruleline", ".local/state/ruleline", ".cache/ruleline", ".local/run/ruleline"];
 
-/// The number of the user that runs this process.
-pub(crate) fn user() -> u32 {
-    Uid::current().as_raw()
-}
-
 /// Whose process this is; none when the user database does not know, or knows no absolute home.
 pub fn account() -> Option<Account> {
     let user = User::from_uid(Uid::current()).ok()??;
     user.dir.is_absolute().then_some(Account { name: user.name, home: user.dir })
+}
+
+/// The number of the user that runs this process.
+pub(crate) fn user() -> u32 {
+    Uid::current().as_raw()
 }
 
 /// The home folder, as the user database has it.

@@ -21,16 +21,16 @@ pub(super) const LAYOUT: [&str; 4] = [
     "AppData/Local/ruleline/run",
 ];
 
-/// Users have no number here.
-pub(crate) fn user() -> u32 {
-    0
-}
-
 /// Whose process this is; the name is that of the profile folder.
 pub fn account() -> Option<Account> {
     let home = home().ok()?;
     let name = home.file_name()?.to_string_lossy().into_owned();
     Some(Account { name, home })
+}
+
+/// Users have no number here.
+pub(crate) fn user() -> u32 {
+    0
 }
 
 /// The profile folder.

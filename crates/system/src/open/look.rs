@@ -2,6 +2,8 @@
 //!
 //! Plain data, the same on every system; where a system has no such thing the field says what is nearest.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 /// What stands under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -61,6 +63,12 @@ impl Look {
     /// Whether its owner may execute it.
     pub fn executable(&self) -> bool {
         self.mode & 0o100 != 0
+    }
+
+    /// How long before `now` anything of it was changed last; none when that is still to come.
+    pub fn age(&self, now: SystemTime) -> Option<Duration> {
+        let changed = Duration::from_nanos(u64::try_from(self.changed).ok()?);
+        now.duration_since(UNIX_EPOCH).ok()?.checked_sub(changed)
     }
 
     /// Why it is not private to the user of this process: another owner, or anybody else may read or write it. None

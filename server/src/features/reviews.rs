@@ -1,0 +1,149 @@
+//! Reviews that were shown: each gives one token, for one use, for exactly the bytes that were shown (S9).
+//!
+//! A token stands only in the offers that follow the review. It is an obstacle for whoever sends commands without a
+//! person in front of the editor, and no proof that there is one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use hooks::review::review;
+use hooks::{Tree, TreeDigest};
+use system::Folders;
+use system::folders::create_private;
+use system::open::{Durability, Root};
+
+/// How long a review counts.
+const KEPT: Duration = Duration::from_secs(15 * 60);
+/// Most reviews that count at a time.
+const MOST: usize = 32;
+/// Below the state folder.
+const FOLDER: &str = "reviews";
+
+/// The reviews that count.
+#[derive(Debug, Default)]
+pub struct Reviews {
+    shown: Mutex<Vec<Shown>>,
+}
+
+#[derive(Debug)]
+struct Shown {
+    root: PathBuf,
+    digest: TreeDigest,
+    token: String,
+    at: Instant,
+    file: PathBuf,
+}
+
+/// A review that can be opened.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The root.
+    pub root: PathBuf,
+    /// The bytes that are shown.
+    pub digest: TreeDigest,
+    /// How many files they are.
+    pub files: usize,
+    /// The file with the text.
+    pub file: PathBuf,
+    /// The text.
+    pub text: String,
+}
+
+impl Reviews {
+    /// Reads the hooks of a root once, writes their review into a private file and gives it a token. Blocks.
+    ///
+    /// # Errors
+    /// Why there is nothing to review, in one line.
+    pub fn make(&self, folders: &Folders, workspaces: &[PathBuf], root: &Path) -> Result<Opened, String> {
+        let root = system::paths::resolve(root);
+        let tree = Tree::read(&root).map_err(|refused| format!("the hooks cannot be read whole: {refused}"))?;
+        let tree = tree.ok_or("there are no hooks to review")?;
+        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
+        let folder = folders.state.join(FOLDER);
+        create_private(&folder).map_err(|refused| refused.to_string())?;
+        let text = review(&root, &tree).text;
+        let name = format!("{}.txt", tree.digest.short());
+        let opened = Root::open(&folder).map_err(|error| error.to_string())?;
+        opened
+            .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
+            .map_err(|error| format!("the review cannot be written: {error}"))?;
+        let file = folder.join(name);
+        let mut shown = self.lock();
+        shown.retain(|one| one.at.elapsed() < KEPT && one.root != root);
+        if shown.len() >= MOST {
+            shown.remove(0);
+        }
+        let token = random()?;
+        let (root_, digest, at) = (root.clone(), tree.digest, Instant::now());
+        shown.push(Shown { root: root_, digest, token, at, file: file.clone() });
+        Ok(Opened { root, digest, files: tree.files.len(), file, text })
+    }
+
+    /// The token of a review of these bytes that counts still.
+    pub fn token(&self, root: &Path, digest: TreeDigest) -> Option<String> {
+        let shown = self.lock();
+        let counts = |one: &&Shown| one.at.elapsed() < KEPT && one.root == root && one.digest == digest;
+        shown.iter().find(counts).map(|one| one.token.clone())
+    }
+
+    /// Uses a token up; whether it was that of a review of these bytes.
+    pub fn spend(&self, root: &Path, digest: &str, token: &str) -> bool {
+        let mut shown = self.lock();
+        let fits = |one: &Shown| {
+            one.token == token && one.root == root && one.digest.hex() == digest && one.at.elapsed() < KEPT
+        };
+        let at = shown.iter().position(fits);
+        at.is_some_and(|at| {
+            shown.remove(at);
+            true
+        })
+    }
+
+    /// The root whose review is this file.
+    pub fn root_of(&self, file: &Path) -> Option<PathBuf> {
+        self.lock().iter().find(|one| one.file == file).map(|one| one.root.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Shown>> {
+        self.shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// 128 bits that nobody can guess, in hex.
+fn random() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    Ok(system::digest::hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn s09_a_token_is_for_one_use_and_one_state_of_the_bytes() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("it is there");
+        let root = base.join("root");
+        fs::create_dir_all(root.join(".ruleline/hooks")).expect("a folder");
+        fs::write(root.join(".ruleline/hooks/a.sh"), "exit 0\n").expect("a file");
+        let folders = Folders { state: base.join("state"), ..Folders::below(&base) };
+        let reviews = Reviews::default();
+        let opened = reviews.make(&folders, &[], &root).expect("there is something to review");
+        assert!(opened.text.contains("exit 0"));
+        let token = reviews.token(&root, opened.digest).expect("a token");
+        let hex = opened.digest.hex();
+        assert!(!reviews.spend(&root, &hex, "another"));
+        assert!(!reviews.spend(&base, &hex, &token));
+        assert!(!reviews.spend(&root, &hex.replace(|it: char| it.is_ascii_digit(), "0"), &token));
+        assert!(reviews.spend(&root, &hex, &token));
+        assert!(!reviews.spend(&root, &hex, &token), "it is used up");
+        assert_eq!(reviews.token(&root, opened.digest), None);
+        let other = reviews.make(&folders, &[], &root).expect("another review");
+        assert_ne!(reviews.token(&root, other.digest), Some(token), "and another token");
+        assert!(reviews.make(&folders, &[], &base).is_err());
+    }
+}
