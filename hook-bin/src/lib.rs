@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 pub mod accelerator;
 pub mod commands;
+pub mod folders;
 pub mod hook;
 #[cfg(target_env = "musl")]
 mod memory;

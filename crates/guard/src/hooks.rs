@@ -81,6 +81,12 @@ fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
+/// The folders from `place` upwards that have hooks, or had them when somebody granted them, innermost first. `place` has
+/// no link in it.
+pub fn roots_above<'a>(place: &'a Path, store: Option<&'a Store>) -> impl Iterator<Item = &'a Path> {
+    place.ancestors().take(HEIGHT).filter(move |folder| is_root(folder, store))
+}
+
 /// A folder has hooks, or had them when somebody granted them.
 fn is_root(folder: &Path, store: Option<&Store>) -> bool {
     exists(&folder.join(::hooks::FOLDER)) || store.is_some_and(|store| store.holds(&paths::resolve(folder)))
@@ -249,9 +255,9 @@ impl Running<'_> {
     fn roots(&self, files: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
         let mut roots: Vec<PathBuf> = Vec::new();
         for place in self.places(files) {
-            for folder in place.ancestors().take(HEIGHT) {
-                if !roots.iter().any(|known| known == folder) && is_root(folder, store) {
-                    roots.push(folder.to_path_buf());
+            for root in roots_above(&place, store) {
+                if !roots.iter().any(|known| known == root) {
+                    roots.push(root.to_path_buf());
                 }
             }
         }
@@ -306,7 +312,9 @@ fn without_a_session(root: &Path, standing: &Standing, keep: bool) -> Ruling {
     }
 }
 
-fn manifest(tree: &Tree) -> Option<Manifest> {
+/// What the manifest of a folder of hooks says on this machine; none when there is no manifest. Not asked of bytes that
+/// nobody granted.
+pub fn manifest(tree: &Tree) -> Option<Manifest> {
     let bytes = Arc::clone(&tree.file(MANIFEST)?.bytes);
     Some(Manifest::parse(&bytes, &|name| tree.file(name).is_some(), Platform::HERE, &builtin::names()))
 }

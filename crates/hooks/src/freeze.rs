@@ -17,7 +17,7 @@ use record::{Held, Record};
 use crate::grants::store::{canonical, key, wrong};
 use crate::grants::{self, Grant, Place, Store, StoreError};
 use crate::standing::{Standing, sentence};
-use crate::texts::{count, date, milliseconds, shown};
+use crate::texts::{count, milliseconds, shown};
 
 /// Most sessions whose records are looked at.
 const SESSIONS: usize = 10_000;
@@ -109,7 +109,7 @@ impl Frozen {
             if let (Some(former), false) = (&held.grant, begins) {
                 let again = if former.digest == grant.digest { "trusted again" } else { "trusted as they are now" };
                 held.tell_again(at);
-                news.push(format!("the hooks in {} were {again}, {}; they run", shown(&root), granted_how(grant)));
+                news.push(format!("the hooks in {} were {again}, {}; they run", shown(&root), grant.how()));
                 self.announced.push(grant.clone());
             } else if !self.store.was_announced(grant) {
                 news.push(new_grant(&root, grant));
@@ -211,7 +211,7 @@ fn told(held: &mut Held, root: &Path, standing: &Standing, ruling: &Ruling) -> O
             let text = format!(
                 "the hooks in {} were trusted while this session runs, {}; they start with the next session",
                 shown(root),
-                granted_how(grant)
+                grant.how()
             );
             (format!("later {} {}", milliseconds(grant.at), grant.digest.hex()), Some(text))
         }
@@ -241,12 +241,8 @@ fn new_grant(root: &Path, grant: &Grant) -> String {
     format!(
         "{files} in {} {were} trusted since the last session here, {}; if that was not you, `ruleline hooks untrust`",
         shown(root),
-        granted_how(grant)
+        grant.how()
     )
-}
-
-fn granted_how(grant: &Grant) -> String {
-    format!("on {} {}", date(grant.at), grant.by.sentence())
 }
 
 /// The digests that sessions of this state folder name; none when one of their records cannot be read.

@@ -16,7 +16,7 @@ use rules::plain::plain;
 pub use store::Store;
 
 use crate::digest::TreeDigest;
-use crate::texts::shown;
+use crate::texts::{date, shown};
 
 /// Most processes of a chain that a sentence names, and most characters of each.
 const SHOWN: usize = 8;
@@ -82,6 +82,13 @@ pub enum Record {
         /// When it was taken back.
         at: SystemTime,
     },
+}
+
+impl Grant {
+    /// `on 2026-12-01 04:05 UTC at a terminal by zsh < sshd`: when, how and by which processes, escaped and bounded.
+    pub fn how(&self) -> String {
+        format!("on {} {}", date(self.at), self.by.sentence())
+    }
 }
 
 impl Record {

@@ -22,6 +22,11 @@ const ABOUT_TOOLS: [&str; 4] = ["PreToolUse", "PostToolUse", "PostToolUseFailure
 /// The keys of an entry.
 const KEYS: [&str; 6] = ["script", "builtin", "command", "matcher", "timeout", "on_error"];
 
+/// Whether an event is about a tool, so that an entry for it may have a matcher.
+pub fn is_about_tools(event: &str) -> bool {
+    ABOUT_TOOLS.contains(&event)
+}
+
 /// Which half of a pair of scripts runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
@@ -255,7 +260,7 @@ impl<'a> Reading<'a> {
         for (key, _) in pairs.iter().filter(|(key, _)| !KEYS.contains(&key.text.as_str())) {
             self.unknown_key(key, &KEYS);
         }
-        if let (Some((key, _)), false) = (find("matcher"), ABOUT_TOOLS.contains(&event)) {
+        if let (Some((key, _)), false) = (find("matcher"), is_about_tools(event)) {
             let message = format!("\"{event}\" is about no tool, so that the matcher is not asked; leave it out");
             self.note(key.span.clone(), Severity::Warning, &message, None);
         }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 pub mod check;
 pub mod demo;
+pub mod hooks;
 pub mod init;
 
 /// One command.
@@ -21,7 +22,7 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, demo::COMMAND];
+pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, hooks::COMMAND, demo::COMMAND];
 
 /// Reads the words of a command.
 ///
@@ -38,4 +39,9 @@ pub fn read<T: clap::Parser>(name: &str, words: &[OsString]) -> Result<T, ExitCo
             ExitCode::SUCCESS
         }
     })
+}
+
+/// `1 file`, `3 files`.
+pub(crate) fn many(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -123,17 +123,7 @@ fn surroundings(arguments: &Arguments, event: &Event) -> Surroundings {
 }
 
 fn folders(arguments: &Arguments) -> Option<Folders> {
-    if let Some(home) = failpoint::home() {
-        let folders = Folders::below(&home);
-        return Some(match &arguments.state {
-            Some(state) => {
-                let state = paths::absolute(state);
-                Folders { runtime: state.join("run"), state, ..folders }
-            }
-            None => folders,
-        });
-    }
-    Folders::find(arguments.state.as_deref()).ok()
+    crate::folders::find(arguments.state.as_deref()).ok()
 }
 
 /// What the user's own file says, for an event that was not judged.

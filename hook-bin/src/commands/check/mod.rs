@@ -26,10 +26,9 @@ use clap::{Parser, ValueEnum};
 use guard::config::InstructionCheck;
 use guard::stack::Named;
 use guard::{Config, Surroundings};
-use system::{Folders, paths, roots};
+use system::{paths, roots};
 
 use super::Command;
-use crate::hook::failpoint;
 use crate::output::{complain, deliver};
 use bench::{Bench, Scope};
 use books::Shelf;
@@ -145,8 +144,7 @@ fn check(arguments: &Arguments) -> Result<Report, Refusal> {
 
 /// The user's folder; none where there is no such user, as in many containers.
 fn user(cwd: &Path) -> Result<Option<PathBuf>, Refusal> {
-    let folders = failpoint::home().map_or_else(|| Folders::find(None), |home| Ok(Folders::below(&home)));
-    let Ok(folders) = folders else { return Ok(None) };
+    let Ok(folders) = crate::folders::find(None) else { return Ok(None) };
     let workspaces: Vec<PathBuf> = roots::enclosing(cwd).into_iter().map(|root| root.path).collect();
     match folders.admit(&folders.user, &workspaces) {
         Ok(()) => Ok(Some(folders.user)),

@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin as At, Renderer, Sn
 use rules::plain::{self, plain};
 use rules::{Effect, Severity};
 
+use super::super::many;
 use super::excerpt::Excerpt;
 use super::report::{Found, Open, Origin, Problem, Range, Report, Summary};
 
@@ -158,8 +159,4 @@ fn counts(summary: &Summary) -> String {
         let _ = write!(line, "; {} in the rulebook", many(summary.errors, "error"));
     }
     line + "\n"
-}
-
-fn many(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
