@@ -101,6 +101,8 @@ fn lint() -> Result<Tally> {
 }
 
 fn cargo_tests() -> Result<Tally> {
+    // A test traces which programs are started.
+    tools::need_program("strace", "strace")?;
     let mut tally = Tally::default();
     let mut test = cargo(&["test", "--locked", "--workspace", "--no-fail-fast", "--", "--include-ignored"]);
     let status = run_lines(&mut test, CARGO_LIMIT, |line| tally.read_cargo_line(line))?;
