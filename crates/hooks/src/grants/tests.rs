@@ -163,6 +163,13 @@ fn s13_a_later_grant_is_later_whatever_the_clock_says() {
     project.store.withdraw(&project.root, later(2000)).unwrap();
     let third = project.trust(later(20));
     assert!(third.at > later(2000));
+    project.store.withdraw(&project.root, later(0)).unwrap();
+    let record = project.store.read(&project.root).unwrap();
+    assert_eq!(
+        record,
+        Some(Record::Withdrawn { at: third.at, last: third }),
+        "nothing is taken back before it was given"
+    );
 }
 
 #[test]

@@ -144,6 +144,24 @@ fn t04_the_folder_swapped_for_a_link_is_refused() {
 }
 
 #[test]
+fn what_the_machines_owner_grants_is_copied_at_first_sight() {
+    let project = Project::with(&[("guard.sh", "g")]);
+    let grant = project.trust(later(0));
+    let machine = project.root.parent().unwrap().join("etc");
+    fs::create_dir(&machine).unwrap();
+    fs::set_permissions(&machine, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::rename(project.record(), machine.join(project.record().file_name().unwrap())).unwrap();
+    fs::remove_dir_all(project.state.join("snapshots")).unwrap();
+    let store = project.store.clone().with_machine(&machine, rustix::process::getuid().as_raw());
+    project.write("guard.sh", "evil");
+    assert_eq!(words(&Standing::look(&store, &project.root)), "changed guard.sh: edited");
+    assert!(!project.snapshot(&grant).exists(), "only the granted bytes are copied");
+    project.write("guard.sh", "g");
+    assert_eq!(words(&Standing::look(&store, &project.root)), "trusted");
+    assert_eq!(Snapshot::open(&project.state, grant.digest).unwrap().tree.digest, grant.digest);
+}
+
+#[test]
 fn t13_a_malformed_record_trusts_nothing() {
     let project = Project::with(&[("guard.sh", "g"), ("x", "")]);
     project.trust(later(0));
@@ -155,9 +173,16 @@ fn t13_a_malformed_record_trusts_nothing() {
 
 #[test]
 fn what_was_remembered_is_not_read_again_and_never_trusted_more() {
-    let project = Project::with(&[("guard.sh", "g")]);
-    let grant = project.trust(later(0));
+    let project = Project::with(&[("guard.sh", "other")]);
+    let other = project.trust(later(0));
+    project.write("guard.sh", "g");
     std::thread::sleep(Duration::from_millis(2100));
+    let signature = Signature::look(&project.root).unwrap().unwrap();
+    project.store.remember(&project.root, &signature, project.tree().digest);
+    assert_eq!(standing(&project), "changed guard.sh: edited", "known bytes are not granted ones");
+    project.store.remember(&project.root, &signature, other.digest);
+
+    let grant = project.trust(later(1));
     assert_eq!(standing(&project), "trusted");
     let signature = Signature::look(&project.root).unwrap().unwrap();
     assert_eq!(project.store.remembered(&project.root, &signature), Some(grant.digest));

@@ -271,3 +271,36 @@ fn what_was_changed_just_now_is_fresh() {
     assert!(look(1));
     assert!(!look(5));
 }
+
+#[test]
+fn each_part_of_a_look_counts() {
+    let looked = Look {
+        kind: system::open::Kind::File,
+        size: 1,
+        mode: 0o644,
+        owner: 1,
+        names: 1,
+        device: 1,
+        inode: 1,
+        modified: 1,
+        changed: 1,
+    };
+    let hash = |path: &str, look: Look| {
+        let mut looks = Looks::now();
+        looks.add(path, &look);
+        looks.signature().hash
+    };
+    let first = hash("a", looked);
+    assert_ne!(hash("b", looked), first);
+    for other in [
+        Look { kind: system::open::Kind::Folder, ..looked },
+        Look { size: 2, ..looked },
+        Look { mode: 0o755, ..looked },
+        Look { device: 2, ..looked },
+        Look { inode: 2, ..looked },
+        Look { modified: 2, ..looked },
+        Look { changed: 2, ..looked },
+    ] {
+        assert_ne!(hash("a", other), first, "{other:?}");
+    }
+}

@@ -84,12 +84,9 @@ pub(super) fn walk(folder: Root, mut meet: impl FnMut(&str, Met<'_>) -> Result<(
 }
 
 fn names_of(folder: &Root, files: usize, folders: usize) -> Result<Vec<OsString>, Refused> {
-    // One more than may be: enough to see that there are too many.
+    // One more than may be: enough for the walk to see that there are too many.
     let most = FILES + FOLDERS - files - folders + 1;
     let mut names = folder.names(most).map_err(|error| unread(folder.path(), &error))?;
-    if names.len() == most {
-        return Err(too_many(folder));
-    }
     if let Some((one, other)) = colliding(&names) {
         let (one, other) = (shown(Path::new(one)), shown(Path::new(other)));
         let why = format!("{one} and {other} are one name on some file systems; rename one");
