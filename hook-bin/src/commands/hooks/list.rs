@@ -20,7 +20,7 @@ use hooks::compare::Changed;
 use hooks::foreign::{Foreign, hooks_of_others};
 use hooks::manifest::{Entry, Manifest, OnError, Severity, USUAL_TIMEOUT};
 use hooks::standing::{Standing, sentence};
-use hooks::{Action, MANIFEST, Tree};
+use hooks::{Action, MANIFEST, Snapshot, Tree};
 use rules::plain::{self, plain};
 use serde_json::{Value, json};
 
@@ -153,7 +153,7 @@ impl OfProject {
     fn read(place: &Place, root: PathBuf) -> OfProject {
         let standing = Standing::read(&place.store, &root);
         let (manifest, wrong) = match &standing {
-            Standing::Trusted { grant } => match place.store.snapshot(grant) {
+            Standing::Trusted { grant } => match Snapshot::open(place.store.state(), grant.digest) {
                 Ok(snapshot) => (guard::hooks::manifest(&snapshot.tree), None),
                 Err(lost) => (None, Some(lost.to_string())),
             },
