@@ -15,13 +15,23 @@ fn demo(program: &Path, folder: &Path, words: &[&str]) -> Output {
     command.env("TMPDIR", folder).output().unwrap()
 }
 
+/// The text without the name of the temporary project, which is another each time.
+fn steady(text: &str, folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap();
+    let prefix = format!("{}/ruleline-demo-", folder.display());
+    let mut pieces = text.split(&prefix);
+    let first = pieces.next().unwrap().to_owned();
+    // Six characters tell one from another.
+    pieces.fold(first, |steady, piece| steady + "BASE" + &piece[6..])
+}
+
 #[test]
 fn everything_comes_out_as_it_is_told() {
     let temp = tempfile::tempdir().unwrap();
     let ran = demo(Path::new(env!("CARGO_BIN_EXE_ruleline")), temp.path(), &[]);
     let text = String::from_utf8(ran.stdout).unwrap();
     assert_eq!(ran.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&ran.stderr));
-    let shown = text.split("Time taken:").next().unwrap();
+    let shown = steady(text.split("Time taken:").next().unwrap(), temp.path());
     insta::assert_snapshot!(shown, @r##"
     A project with one file, prices.py, and one rule, in .ruleline/rules.toml:
 
@@ -63,8 +73,33 @@ fn everything_comes_out_as_it_is_told() {
       +     label = "🛒 total"; amount = round(sum(order), 2)
 
     Nothing is underlined, and the hook says nothing to either agent.
+
+    The project brings a hook, hooks.yaml and no-force.sh:
+
+        hooks:
+          PreToolUse:
+            - script: no-force
+              matcher: Bash
+
+        read -r call
+        if [[ $call == *'push --force'* ]]; then echo 'nobody pushes by force here' >&2; exit 2; fi
+
+    Nobody has read it. Claude Code wants to run `git push --force`; the hook does not run, and Claude Code is told:
+
+        2 hook files in BASE/shop were never reviewed, so none of them runs; `ruleline hooks show` shows them, `ruleline hooks trust` turns them on
+
+    A person reads it with `ruleline hooks show` and trusts its bytes with `ruleline hooks trust`; here the
+    demonstration does, for itself alone. In the next session the same call is refused:
+
+        no-force (hooks of BASE/shop): nobody pushes by force here
+
+    Somebody makes its `exit 2` an `exit 0`. The hook stops, and what it would have guarded is left to a person:
+
+        ruleline asks about this: the hooks in BASE/shop changed since they were trusted (no-force.sh), so none of them runs; `ruleline hooks diff` shows how, `ruleline hooks trust` trusts them as they are now; a person decides
     "##);
-    for what in ["editor: from the change", "Claude Code: the hook", "Codex: the hook", "without the server"] {
+    for what in
+        ["editor: from the change", "Claude Code: the hook", "Codex: the hook", "without the server", "a trusted hook"]
+    {
         assert!(text.split("Time taken:").nth(1).unwrap().contains(what), "{what}: {text}");
     }
     assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0, "nothing is left");
@@ -80,7 +115,10 @@ fn scripts_get_one_object() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|scene| format!("{} {} {}", scene["who"], scene["edit"], scene["decision"]).replace('"', ""))
+        .map(|scene| {
+            let what = scene.get("edit").unwrap_or(&scene["hook"]);
+            format!("{} {what} {}", scene["who"], scene["decision"]).replace('"', "")
+        })
         .collect();
     let expected = [
         "editor refused null",
@@ -89,6 +127,9 @@ fn scripts_get_one_object() {
         "editor allowed null",
         "claude allowed null",
         "codex allowed null",
+        "claude never reviewed null",
+        "claude trusted deny",
+        "claude changed ask",
     ];
     assert_eq!(scenes, expected);
     let diagnostic = &said["scenes"][0]["diagnostics"][0];

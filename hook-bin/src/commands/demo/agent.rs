@@ -37,6 +37,8 @@ pub struct Answer {
     pub decision: Option<String>,
     /// Why.
     pub reason: String,
+    /// What the model is told besides.
+    pub context: String,
     /// From starting the process to its end.
     pub took: Duration,
 }
@@ -105,7 +107,16 @@ impl Agent {
         }
     }
 
-    /// Asks the hook about this edit.
+    /// What it sends before it runs this command in a shell.
+    pub fn shell(self, root: &Path, session: &str, command: &str) -> Value {
+        let mut payload = self.payload(root, Edit { file: "", old: "", new: "" });
+        payload["session_id"] = json!(session);
+        payload["tool_name"] = json!("Bash");
+        payload["tool_input"] = json!({"command": command});
+        payload
+    }
+
+    /// Asks the hook about what this agent sends.
     ///
     /// # Errors
     /// In one line: the process cannot be run, or its answer is none.
@@ -114,10 +125,10 @@ impl Agent {
         program: &Path,
         state: &Path,
         root: &Path,
-        edit: Edit<'_>,
+        payload: &Value,
         flags: &[&str],
     ) -> Result<Answer, String> {
-        let payload = self.payload(root, edit).to_string();
+        let payload = payload.to_string();
         let failed = |error: std::io::Error| format!("the hook cannot be run: {error}");
         let begun = Instant::now();
         let mut child = Command::new(program)
@@ -147,6 +158,7 @@ impl Agent {
         Ok(Answer {
             decision: said["permissionDecision"].as_str().map(str::to_owned),
             reason: said["permissionDecisionReason"].as_str().unwrap_or_default().to_owned(),
+            context: said["additionalContext"].as_str().unwrap_or_default().to_owned(),
             stdout,
             took,
         })

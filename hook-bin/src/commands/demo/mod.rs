@@ -1,4 +1,5 @@
-//! `ruleline demo`: one rule, seen at work in an editor and in front of two coding agents.
+//! `ruleline demo`: one rule, seen at work in an editor and in front of two coding agents, and a project's hook before and
+//! after a person trusts it.
 //!
 //! Everything is real: the server as a process, the hook as a process, payloads as the agents send them, in a project
 //! that is gone afterwards. Nothing of the user's is read or written but the user's own rulebook. It is a check as well
@@ -6,6 +7,7 @@
 
 mod agent;
 mod editor;
+mod trust;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -26,7 +28,8 @@ use editor::{Editor, Squiggle};
 /// The row of the command table.
 pub const COMMAND: Command = Command { name: "demo", about: "shows all of it in a temporary project", run };
 
-/// Shows one rule at work in an editor and in front of two coding agents, in a temporary project. Seconds, no network.
+/// Shows one rule at work in an editor and in front of two coding agents, and a project's hook before and after it is
+/// trusted, in a temporary project. Seconds, no network.
 ///
 /// Exit status: 0 when all of it came out as it is told, 1 when something did not, 2 when it cannot be shown.
 #[derive(Parser)]
@@ -147,6 +150,7 @@ impl Stage {
         show.say("with the server running and without it.\n");
         self.passes(&mut editor, show)?;
         editor.close()?;
+        trust::play(&self, show)?;
         self.temporary.close().map_err(|error| format!("the temporary project cannot be removed: {error}"))?;
         show.say("\nTime taken:\n");
         for (what, took) in &show.times {
@@ -162,7 +166,8 @@ impl Stage {
         let answer = self.ask(agent, edit, show)?;
         show.say(&indented(&format!("{}\n", answer.reason)));
         show.scenes.push(scene(agent, "refused", &answer));
-        let alone = agent.ask(&self.program, &self.state, &self.root, edit, &["--no-server"])?;
+        let alone =
+            agent.ask(&self.program, &self.state, &self.root, &agent.payload(&self.root, edit), &["--no-server"])?;
         show.took(&format!("{name}: the same without the server"), alone.took);
         if answer.stdout != alone.stdout {
             return Err(format!("the answer to {name} is another without the server: {}", alone.stdout.trim()));
@@ -197,7 +202,7 @@ impl Stage {
     }
 
     fn ask(&self, agent: Agent, edit: Edit<'_>, show: &mut Show) -> Result<Answer, String> {
-        let answer = agent.ask(&self.program, &self.state, &self.root, edit, &[])?;
+        let answer = agent.ask(&self.program, &self.state, &self.root, &agent.payload(&self.root, edit), &[])?;
         let what = if edit.new == PASSES { "the allowed edit" } else { "the hook, from start to answer" };
         show.took(&format!("{}: {what}", agent.name()), answer.took);
         Ok(answer)
