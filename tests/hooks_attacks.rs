@@ -6,7 +6,6 @@
 
 #[path = "support/hook.rs"]
 mod hook;
-#[allow(dead_code, reason = "shared with other tests")]
 #[path = "support/lsp.rs"]
 mod lsp;
 #[allow(dead_code, reason = "shared with other tests")]

@@ -162,6 +162,8 @@ fn t01_changed_bytes_stop_the_hooks_and_the_guarded_calls_ask() {
     assert_eq!(marks(&mark), ["block", "block"]);
 }
 
+type Act<'a> = &'a dyn Fn();
+
 #[test]
 fn every_kind_of_change_is_one() {
     let (project, _) = blocking();
@@ -171,7 +173,6 @@ fn every_kind_of_change_is_one() {
     let block = folder.join("block.sh");
     let text = fs::read_to_string(&block).unwrap();
     let mode = |bits| fs::set_permissions(&block, fs::Permissions::from_mode(bits)).unwrap();
-    type Act<'a> = &'a dyn Fn();
     let cases: [(&str, Act<'_>, Act<'_>); 5] = [
         ("block.sh", &|| fs::write(&block, text.replace('e', "E")).unwrap(), &|| fs::write(&block, &text).unwrap()),
         ("block.sh", &|| mode(0o755), &|| mode(0o644)),
