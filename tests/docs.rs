@@ -4,6 +4,8 @@
 
 #[path = "support/hook.rs"]
 mod hook;
+#[path = "support/trust.rs"]
+mod trust;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hook::{Project, Said};
+use hooks::manifest::{Manifest, Platform};
 use rules::{Format, Rulebook};
 use serde_json::Value;
 
@@ -30,15 +33,22 @@ fn pages() -> Vec<String> {
 /// The fenced blocks of one language in a page, each with the line it starts on.
 fn blocks(name: &str, language: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let mut open: Option<(usize, String)> = None;
-    for (index, line) in page(name).lines().map(str::trim).enumerate() {
+    let mut open: Option<(usize, usize, String)> = None;
+    for (index, whole) in page(name).lines().enumerate() {
+        let line = whole.trim();
         match &mut open {
             Some(block) if line == "```" => {
-                found.push((block.0, std::mem::take(&mut block.1)));
+                found.push((block.0, std::mem::take(&mut block.2)));
                 open = None;
             }
-            Some(block) => block.1.extend([line, "\n"]),
-            None if line.strip_prefix("```") == Some(language) => open = Some((index + 2, String::new())),
+            // A block in a list is indented as a whole.
+            Some(block) => {
+                let indent = whole.len() - whole.trim_start_matches(' ').len();
+                block.2.extend([&whole[indent.min(block.1)..], "\n"]);
+            }
+            None if line.strip_prefix("```") == Some(language) => {
+                open = Some((index + 2, whole.len() - whole.trim_start().len(), String::new()));
+            }
             None => {}
         }
     }
@@ -103,6 +113,37 @@ fn the_edit_to_try_the_hook_with_is_refused() {
 }
 
 #[test]
+fn the_hook_to_write_refuses_once_it_is_trusted() {
+    let project = Project::new();
+    let made = run_as_shell(&project, &block("docs/hooks.md", "sh", "no-force.sh"));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let call = block("docs/hooks.md", "sh", "ruleline hook ");
+    let before = run_as_shell(&project, &call);
+    assert_eq!((before.code, before.stdout.as_str()), (Some(0), ""), "{before:?}");
+    trust::trust(&project.home.join(".local/state/ruleline"), &project.root);
+    let said = run_as_shell(&project, &call);
+    assert_eq!(said.decision(), "deny", "{said:?}");
+    let shown = block("docs/hooks.md", "text", "no-force");
+    assert_eq!(said.reason(), shown.trim_end().replace("/home/me/project", project.root.to_str().unwrap()));
+}
+
+#[test]
+fn the_manifests_in_the_manual_load() {
+    let builtins = hooks::builtin::names();
+    let mut seen = 0;
+    for (line, text) in blocks("docs/hooks.md", "yaml") {
+        let manifest = Manifest::parse(text.as_bytes(), &|_| true, Platform::HERE, &builtins);
+        assert!(manifest.problems.is_empty(), "docs/hooks.md:{line}: {:?}", manifest.problems);
+        seen += manifest.entries.len();
+    }
+    assert_eq!(seen, 3);
+    let text = page("docs/hooks.md");
+    for name in hooks::EVENTS.iter().chain(&builtins) {
+        assert!(text.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn the_settings_that_wire_the_hook_name_an_agent_that_is_known() {
     let wirings: Vec<(usize, String)> =
         blocks("docs/hook.md", "json").into_iter().filter(|(_, text)| text.contains("\"hooks\"")).collect();
@@ -124,11 +165,20 @@ fn pages_and_help_have_the_same_flags() {
     let project = Project::new();
     let of_server = Command::new(env!("CARGO_BIN_EXE_ruleline-server")).arg("--help").output().unwrap().stdout;
     let of_server = flags(&String::from_utf8(of_server).unwrap());
-    for (command, name) in [("hook", "docs/hook.md"), ("check", "docs/check.md")] {
+    // The last are flags of other programs that a page shows.
+    for (command, name, others) in [
+        ("hook", "docs/hook.md", &[][..]),
+        ("check", "docs/check.md", &[]),
+        ("hooks", "docs/hooks.md", &["--agent", "--force", "--quiet"]),
+    ] {
         let mut known = flags(&project.run(&[command, "--help"], &[], b"").stdout);
         known.remove("--help");
         let named = flags(&page(name));
-        assert_eq!(named.difference(&known).find(|flag| !of_server.contains(*flag)), None, "{name}");
+        assert_eq!(
+            named.difference(&known).find(|flag| !of_server.contains(*flag) && !others.contains(&flag.as_str())),
+            None,
+            "{name}"
+        );
         assert_eq!(known.difference(&named).next(), None, "{name}");
     }
 }
@@ -150,7 +200,8 @@ fn the_settings_are_those_that_are_read() {
     for row in text.lines().filter(|line| line.starts_with("| `")).take_while(|line| !line.contains(".ruleline")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let key = cells[1].trim_matches('`');
-        if key.starts_with('[') {
+        // A table, and a list: they have no values to choose from.
+        if key.starts_with('[') || key == "interpreters" {
             continue;
         }
         seen += 1;
@@ -166,7 +217,7 @@ fn the_settings_are_those_that_are_read() {
         let said = project.hook(&["--agent", "claude"], project.payload_write("a.txt", "x").to_string()).stderr;
         assert_eq!(!said.contains("is the user's alone"), may, "{key}: {said}");
     }
-    assert_eq!(seen, 4);
+    assert_eq!(seen, 6);
     for (_, text) in blocks("docs/settings.md", "toml") {
         let project = Project::new();
         project.write_home(".config/ruleline/config.toml", text);

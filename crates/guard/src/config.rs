@@ -275,7 +275,7 @@ impl Config {
                     self.project_hooks_may_allow = *may;
                     Ok(())
                 }
-                _ => Err(format!("`{name}` is true or false")),
+                _ => Err(format!("`{name}` is one of true, false")),
             },
             "interpreters" => self.set_interpreters(value),
             _ => Ok(()),
