@@ -17,7 +17,7 @@ use hook::{Project, Said};
 use hooks::{Store, Tree};
 use serde_json::Value;
 use terminal::Sitting;
-use trust::{shell, trust, untrust, write_hooks};
+use trust::{send, shell, trust, untrust, write_hooks};
 
 const GUARD: &str =
     "  PreToolUse:\n    - script: guard\n      matcher: Bash|apply_patch\n      timeout: 10\n      on_error: ask\n";
@@ -392,6 +392,16 @@ fn anything_but_the_digest_trusts_nothing() {
 }
 
 #[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let project = guarded();
+    let short = short(&project);
+    let wait = "echo ready; until read -t 0; do sleep 0.02; done; \"$@\"; exit $?";
+    let sitting = Sitting::hooks(&project, &["trust"]).below(&["/bin/bash", "-c", wait, "bash"]);
+    let shown = sitting.answer("ready", &short).answer("these bytes: ", "").run();
+    assert_eq!((shown.code, is_trusted(&project)), (1, false), "{}", shown.text);
+}
+
+#[test]
 fn t06_what_changes_between_the_question_and_its_answer_is_not_trusted() {
     let project = guarded();
     let script = project.root.join(".ruleline/hooks/guard.sh");
@@ -481,6 +491,24 @@ fn s09_what_an_agent_sets_refuses_as_well() {
         assert!(shown.text.contains(variable), "{}", shown.text);
     }
     assert!(!is_trusted(&project));
+}
+
+#[test]
+fn s09_a_new_grant_is_announced_with_the_processes_that_made_it() {
+    let project = guarded();
+    assert_eq!(Sitting::hooks(&project, &["trust"]).answer("these bytes: ", &short(&project)).run().code, 0);
+    let begins = || send(&project, &another(&project), "SessionStart", &serde_json::json!({"source": "startup"}));
+    let told = steady(&project, &begins().context());
+    let expected = "were trusted since the last session here, on DATE at a terminal by ruleline < python";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.contains("if that was not you"), "{told}");
+    assert!(!begins().context().contains("trusted since"), "it is told once");
+}
+
+/// Another session each time.
+fn another(project: &Project) -> String {
+    let sessions = fs::read_dir(project.state().join("sessions")).map_or(0, Iterator::count);
+    format!("session-{sessions}")
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{COMMAND_LINE, Process};
 const PROGRAM: &str = "/bin/ps";
 
 /// A process and its parent's id.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "only what it parses is tested there"))]
+#[cfg_attr(any(target_os = "linux", windows), expect(dead_code, reason = "only what it parses is tested there"))]
 pub(super) fn look(id: u32) -> Option<(Process, Option<u32>)> {
     parse(id, &ask(id, "ppid=,comm=")?, &ask(id, "args=").unwrap_or_default())
 }
