@@ -100,6 +100,11 @@ impl Guards<'_> {
         if let Some(run) = self.hooks {
             self.run_hooks(run, event, &files, &admitted, session.as_mut(), &mut outcome);
         }
+        if !event.kind.decides() {
+            // Nothing is asked here; who cannot be asked is told (S17).
+            let failures = outcome.failures.drain(..);
+            outcome.notices.extend(failures.map(|why| rules::plain::plain(&why, rules::plain::WHY)));
+        }
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
@@ -169,14 +174,22 @@ impl Guards<'_> {
         session: Option<&mut Session>,
         outcome: &mut Outcome,
     ) {
-        let state = admitted.state.as_deref().map(Ok);
+        let unusable =
+            || admitted.unusable.clone().unwrap_or_else(|| "the user database has no home folder".to_owned());
+        // A folder that lies in any workspace may have come with it, whoever works there now (S3).
+        let outside = |state| {
+            let around: Vec<PathBuf> = roots::enclosing(state).into_iter().map(|root| root.path).collect();
+            let admitted = self.folders.map_or(Ok(()), |folders| folders.admit(state, &around));
+            admitted.map(|()| state).map_err(|refused| refused.to_string())
+        };
+        let state = admitted.state.as_deref().ok_or_else(unusable).and_then(outside);
         let running = Running {
             event,
             payload: run.payload,
             cwd: &self.surroundings.cwd,
             config: self.config,
             user: admitted.user.as_deref(),
-            state: state.or_else(|| admitted.unusable.clone().map(Err)),
+            state,
             deadline: run.deadline,
         };
         let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);

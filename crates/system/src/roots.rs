@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::open::read_below;
 use crate::paths;
 
-/// How far upwards is looked, in folders.
-const DEPTH: usize = 128;
+/// The longest path that is looked at, in bytes: the system opens none longer.
+const LONGEST: usize = 4096;
 /// Size of a `.git` or `commondir` file, in bytes.
 const POINTER: u64 = 4096;
 
@@ -29,7 +29,7 @@ pub struct Root {
 
 /// Every root from `folder` upwards, itself included, innermost first.
 pub fn enclosing(folder: &Path) -> Vec<Root> {
-    let looked_at = folder.ancestors().take(DEPTH).map(look_at);
+    let looked_at = folder.ancestors().filter(|folder| folder.as_os_str().len() <= LONGEST).map(look_at);
     looked_at.filter(|root| root.has_ruleline || root.has_git).collect()
 }
 
@@ -77,6 +77,8 @@ mod tests {
             found[0].has_git && !found[0].has_ruleline,
             "a folder that is not there yet lies in its parents' roots"
         );
+        let deep = enclosing(&base.join("out").join("d/".repeat(1000)));
+        assert_eq!(deep[0].path, base.join("out"), "no depth leads out of a root");
     }
 
     #[test]
