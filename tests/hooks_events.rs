@@ -522,3 +522,40 @@ fn s03_a_state_folder_in_a_workspace_holds_no_trust_wherever_the_agent_works() {
     assert_eq!(said.decision(), "ask", "{said:?}");
     assert_eq!(marks(&mark), [""; 0]);
 }
+
+#[test]
+fn s11_a_command_that_names_what_is_protected_in_any_way_asks() {
+    let (project, _) = blocking();
+    let silent = [
+        "ls ~",
+        "rm -rf build/*",
+        "rm $FILE",
+        "cp ~/a ~/b",
+        "mv a b",
+        "echo x > $OUT/y",
+        "cat ~/.config/ruleline/rules.toml",
+    ];
+    for command in silent {
+        assert_eq!(shell(&project, "s", command).decision(), "silent", "{command}");
+    }
+    for command in [
+        "cp forged.json ~/.config/ruleline/config.toml",
+        "cp forged.json \"$HOME/.local/state/ruleline/grants/x.json\"",
+        "echo '{}' > ~/.local/state/ruleline/grants/x.json",
+        "echo '{}' > \"$HOME\"/.claude/settings.json",
+        "echo '{}' | tee ~/.local/state/ruleline/grants/x.json",
+        "rm -rf ~/.config",
+        "mv ~/.local/state /tmp/x",
+        "rm -rf .ruleline/hooks/*",
+        "rm -rf .rule'line'",
+        "sudo -n rm .ruleline/hooks/block.sh",
+    ] {
+        let said = shell(&project, "s", command);
+        assert_eq!(said.decision(), "ask", "{command}: {said:?}");
+        assert!(said.reason().contains("self-protection"), "{command}: {said:?}");
+    }
+    let inside = json!({
+        "tool_name": "Bash", "tool_input": {"command": "rm block.sh"}, "cwd": project.root.join(".ruleline/hooks"),
+    });
+    assert_eq!(send(&project, "s", "PreToolUse", &inside).decision(), "ask");
+}

@@ -74,7 +74,7 @@ pub fn concerns(event: &Event, whole: bool) -> bool {
         kind if kind.decides() => match &event.call {
             None => false,
             Some(Err(_)) => true,
-            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command),
+            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command, event.cwd.as_deref()),
             Some(Ok(call)) => matches!(
                 call,
                 ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_)
@@ -220,10 +220,13 @@ impl Guards<'_> {
         let cwd = &self.surroundings.cwd;
         let edits = match call {
             ToolCall::Shell { command } => {
-                let found = shell::read(command, cwd, &files);
+                let home = self.folders.map_or(Path::new("/"), |folders| &folders.home);
+                let found = shell::read(command, shell::Place { cwd, home }, &files);
                 outcome.asks.extend(found.asks);
-                let mut objections = found.changed.into_iter().filter_map(|path| {
-                    let why = self.protection.objection(&Spelled::new(paths::normalize(&path)), &[])?;
+                let mut objections = found.changed.into_iter().filter_map(|changed| {
+                    let file = Spelled::new(paths::normalize(&changed.path));
+                    let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
+                    let why = self.protection.objection(&file, &[]).or_else(below)?;
                     Some(format!("ruleline asks about this command: self-protection: {why}"))
                 });
                 outcome.asks.extend(objections.next());

@@ -55,7 +55,7 @@ pub fn answer(
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
-        && guard::shell::is_quiet(command)
+        && guard::shell::is_quiet(command, &surroundings.cwd)
         && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
     {
         return Answer::silent();
