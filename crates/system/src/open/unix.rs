@@ -269,7 +269,8 @@ fn ours(found: &rustix::fs::Stat, path: &Path) -> Result<(), OpenError> {
     if found.st_uid != rustix::process::getuid().as_raw() {
         return refuse("belongs to another user");
     }
-    if found.st_nlink != 1 {
+    // None at all: it was replaced just now.
+    if found.st_nlink > 1 {
         return refuse("has more than one name (hard link)");
     }
     Ok(())
