@@ -8,7 +8,7 @@ use syntax::Span;
 use crate::case::{Case, Report};
 use crate::checks::text;
 use crate::judge::{Judge, Selection};
-use crate::names::is_name_character;
+use crate::names::{NameGlob, is_name_character};
 use crate::rulebook::{OnDelete, Rule};
 use crate::verdict::{Check, Finding, Verdict};
 use crate::{Change, Rulebook, Work};
@@ -100,12 +100,12 @@ fn restate(case: &mut Case, rule: &Rule, claim: &Claim) -> Option<Finding> {
             } else {
                 format!("calls {}", spec.describe(&claim.name))
             };
-            let span = named(case, claim, [&spec.name])?;
+            let span = named(case, claim, &spec.name)?;
             report.found(case, claim.check, claim.item, claim.line, span, what);
         }
         Check::ForbidImports => {
             let spec = checks.forbid_imports.get(claim.item).filter(|spec| spec.matches(&claim.name))?;
-            let span = named(case, claim, [spec])?;
+            let span = named(case, claim, spec)?;
             report.found(case, claim.check, claim.item, claim.line, span, format!("imports {}", claim.name));
         }
         Check::Require => {
@@ -131,15 +131,11 @@ fn added<'c>(change: &'c Change, claim: &Claim) -> Option<(Span, &'c str)> {
 }
 
 /// The place of a claim about a name, where something that has a name stands there and the name can be meant.
-fn named<'n>(
-    case: &mut Case,
-    claim: &Claim,
-    names: impl IntoIterator<Item = &'n crate::names::NameGlob>,
-) -> Option<Span> {
+fn named(case: &mut Case, claim: &Claim, name: &NameGlob) -> Option<Span> {
     let span = claim.span.clone()?;
     let text = case.change.text.get(span.clone())?;
     let is_name = text.chars().any(is_name_character) && case.number_at(span.start) == claim.line;
-    (is_name && case.language().is_some() && case.may_name(names)).then_some(span)
+    (is_name && case.language().is_some() && case.may_name_at(name, span.start)).then_some(span)
 }
 
 fn required_definition(case: &mut Case, report: &mut Report, claim: &Claim) -> Option<()> {
