@@ -51,7 +51,7 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     let books = question.books.iter().map(|(book, change)| {
         Some(BookRequest {
             path: book.path.to_str()?.to_owned(),
-            digest: Digest(book.book.digest),
+            digest: Digest(book.digest()),
             shown: change.path.clone(),
             names: change.names.clone(),
         })

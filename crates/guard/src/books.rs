@@ -4,7 +4,7 @@
 //! behind [`RulebookSource`]; the hook reads each time.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rules::{Format, Rulebook};
 
@@ -60,19 +60,35 @@ pub struct LoadedBook {
     pub bytes: Arc<[u8]>,
     /// What they say.
     pub book: Rulebook,
+    digest: OnceLock<[u8; 32]>,
 }
 
 impl LoadedBook {
     /// Loads a rulebook from bytes at hand.
     pub fn from_bytes(path: PathBuf, bytes: Vec<u8>) -> LoadedBook {
-        let book = Rulebook::load(&bytes, Format::of(&path.to_string_lossy()));
-        LoadedBook { path, bytes: bytes.into(), book }
+        LoadedBook::about(path, bytes, None)
     }
 
-    /// As [`LoadedBook::from_bytes`], with [`Rulebook::load_about`].
-    fn about(path: PathBuf, bytes: Vec<u8>, names: &[String]) -> LoadedBook {
-        let book = Rulebook::load_about(&bytes, Format::of(&path.to_string_lossy()), names);
-        LoadedBook { path, bytes: bytes.into(), book }
+    /// As [`LoadedBook::from_bytes`]; with names, only what is about a file of these names has to be loaded.
+    fn about(path: PathBuf, bytes: Vec<u8>, names: Option<&[String]>) -> LoadedBook {
+        let format = Format::of(&path.to_string_lossy());
+        let (bytes, book) = match String::from_utf8(bytes) {
+            Ok(text) => {
+                let text: Arc<str> = text.into();
+                (Arc::from(Arc::clone(&text)), Rulebook::load_text(text, format, names))
+            }
+            Err(error) => {
+                let bytes = error.into_bytes();
+                let book = Rulebook::load(&bytes, format);
+                (bytes.into(), book)
+            }
+        };
+        LoadedBook { path, bytes, book, digest: OnceLock::new() }
+    }
+
+    /// SHA-256 of the bytes, computed when it is first asked for.
+    pub fn digest(&self) -> [u8; 32] {
+        *self.digest.get_or_init(|| system::digest::sha256(&self.bytes))
     }
 }
 
@@ -114,7 +130,7 @@ impl RulebookSource for FromDisk {
     }
 
     fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
-        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::about(place.path(), bytes, names))))
+        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::about(place.path(), bytes, Some(names)))))
     }
 
     fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {

@@ -139,11 +139,10 @@ impl Judging<'_> {
             let mut hold = |book: Arc<LoadedBook>, earlier| {
                 held.push(Held { book, owner: holding.owner, earlier, views: holding.views.clone() });
             };
-            if let Some(session) = session.as_deref_mut() {
-                let today = loaded.as_ref().map(|book| &*book.bytes);
-                if let Some(first) = self.first(session, &path, today, judged) {
-                    hold(first, true);
-                }
+            if let Some(session) = session.as_deref_mut()
+                && let Some(first) = self.first(session, &path, loaded.as_deref(), judged)
+            {
+                hold(first, true);
             }
             if let Some(book) = loaded {
                 hold(book, false);
@@ -160,11 +159,11 @@ impl Judging<'_> {
         &self,
         session: &mut Session,
         path: &Path,
-        today: Option<&[u8]>,
+        today: Option<&LoadedBook>,
         judged: &mut FileVerdict,
     ) -> Option<Arc<LoadedBook>> {
         let shown = rules::plain::plain(&paths::shown(path), rules::plain::PATH);
-        match session.see(path, today) {
+        match session.see_digested(path, today.map(|book| (&*book.bytes, book.digest()))) {
             Seen::Same => None,
             Seen::Lost => {
                 judged.failures.push(format!("what {shown} said when this session began is lost"));

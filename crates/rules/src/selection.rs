@@ -57,12 +57,22 @@ fn id_of_others<'t>(table: &Table<'t>, names: &Names) -> Option<&'t str> {
 }
 
 /// The names of the files, as they are and in lower case.
-struct Names(Vec<String>);
+struct Names {
+    names: Vec<String>,
+    /// The bytes that names begin with, in either case.
+    firsts: [bool; 256],
+}
 
 impl Names {
     fn of(names: &[String]) -> Names {
         let folded = names.iter().filter(|name| !name.is_ascii()).map(|name| fold(name));
-        Names(names.iter().cloned().chain(folded).collect())
+        let names: Vec<String> = names.iter().cloned().chain(folded).collect();
+        let mut firsts = [false; 256];
+        for first in names.iter().filter_map(|name| name.bytes().next()) {
+            firsts[usize::from(first.to_ascii_lowercase())] = true;
+            firsts[usize::from(first.to_ascii_uppercase())] = true;
+        }
+        Names { names, firsts }
     }
 
     /// Whether a glob that includes may match one of the names, by what stands before its first wildcard and after its
@@ -71,8 +81,12 @@ impl Names {
         let Some((start, end)) = glob::ends(glob).filter(|(start, end)| start.is_ascii() && end.is_ascii()) else {
             return true;
         };
+        // Most globs are about another folder than any of the names.
+        if start.bytes().next().is_some_and(|first| !self.firsts[usize::from(first)]) {
+            return false;
+        }
         let fits = |part: Option<&[u8]>, end: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(end.as_bytes()));
-        self.0.iter().map(String::as_bytes).any(|name| {
+        self.names.iter().map(String::as_bytes).any(|name| {
             fits(name.get(..start.len()), start)
                 && fits(name.len().checked_sub(end.len()).and_then(|from| name.get(from..)), end)
         })
