@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use guard::accelerate::{Accelerator, Question};
+use guard::accelerate::{Accelerator, Answer, Question};
 use rules::claims::Claim;
 use rules::{Change, Counting};
 use wire::{BookRequest, Client, Digest, JudgeRequest, Judged, Splice};
@@ -29,11 +29,12 @@ impl Servers {
 }
 
 impl Accelerator for Servers {
-    fn claims(&self, question: &Question<'_>) -> Option<Vec<Vec<Claim>>> {
+    fn ask<'a>(&'a self, question: &Question<'_>) -> Option<Answer<'a>> {
         if !self.client.may_be_heard() {
             return None;
         }
-        claims(self.client.judge(request(question)?).ok()?)
+        let asked = self.client.ask_to_judge(request(question)?).ok()?;
+        Some(Box::new(|| claims(asked.answer().ok()?)))
     }
 }
 

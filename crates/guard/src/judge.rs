@@ -109,10 +109,13 @@ impl Judging<'_> {
         };
         let Some(accelerator) = self.accelerator else { return judge(self.facts) };
         let question = Question { file: &file.resolved, books };
-        let ask = || accelerate::proven(&Judge { facts: &NoFacts, case }, &question, &accelerator.claims(&question)?);
+        let ask = || accelerator.ask(&question);
         let asking = AskFirst::new(&ask, self.facts);
         let verdicts = judge(&asking);
-        asking.into_answer().unwrap_or(verdicts)
+        let Some(answer) = asking.into_answer() else { return verdicts };
+        let proven =
+            answer().and_then(|claims| accelerate::proven(&Judge { facts: &NoFacts, case }, &question, &claims));
+        proven.unwrap_or_else(|| judge(self.facts))
     }
 
     fn load(

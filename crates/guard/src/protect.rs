@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use system::{Folders, paths};
+use system::Folders;
+use system::paths::{self, Links};
 
 use crate::stack::Spelled;
 
@@ -110,6 +111,7 @@ pub struct Protection {
     folders: Vec<PathBuf>,
     program: Option<PathBuf>,
     rulebook: Option<PathBuf>,
+    links: Links,
 }
 
 impl Protection {
@@ -117,7 +119,13 @@ impl Protection {
     pub fn new(folders: Option<&Folders>, rulebook: Option<PathBuf>) -> Protection {
         let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
         let home = folders.map(|folders| folders.home.clone());
-        Protection { home, folders: folders.map(Folders::all).unwrap_or_default(), program, rulebook }
+        Protection {
+            home,
+            folders: folders.map(Folders::all).unwrap_or_default(),
+            program,
+            rulebook,
+            links: Links::default(),
+        }
     }
 
     /// Why only a person may touch `file`; none when anybody may. `roots` are those whose files may be linked to it.
@@ -140,15 +148,16 @@ impl Protection {
         if let Some(kept) = listed {
             return Some(kept.what);
         }
-        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(paths::resolve(folder));
+        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(self.links.resolve(folder));
         if self.folders.iter().any(own) {
             return Some("in a folder of Ruleline");
         }
-        if self.rulebook.as_ref().is_some_and(|book| path == book || path == paths::resolve(book)) {
+        if self.rulebook.as_ref().is_some_and(|book| path == book || path == self.links.resolve(book)) {
             return Some(RULEBOOK);
         }
-        let beside =
-            |folder: &Path| path.parent().is_some_and(|parent| parent == folder || parent == paths::resolve(folder));
+        let beside = |folder: &Path| {
+            path.parent().is_some_and(|parent| parent == folder || parent == self.links.resolve(folder))
+        };
         self.program.as_deref().is_some_and(beside).then_some("in the folder of the running Ruleline")
     }
 }
@@ -160,7 +169,7 @@ impl Protection {
         // `Some` of what it is, if `place` leads to the file.
         let leads = |place: &Path, found: &fs::Metadata| {
             if found.is_symlink() {
-                let below = file.resolved.strip_prefix(paths::resolve(place)).ok()?;
+                let below = file.resolved.strip_prefix(self.links.resolve(place)).ok()?;
                 return self.kept(&if below.as_os_str().is_empty() { place.to_path_buf() } else { place.join(below) });
             }
             let same = found.is_file() && identity.is_some() && identity == paths::identity(place);

@@ -9,9 +9,11 @@ pub(crate) mod names;
 pub(crate) mod windows;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Component, Path, PathBuf, Prefix, PrefixComponent};
+use std::{fs, io};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 #[cfg(windows)]
@@ -113,36 +115,81 @@ fn start(path: &Path) -> PathBuf {
 /// The path with every link resolved as the system would, as far as it exists; what does not exist yet is kept as it
 /// is. A dangling link resolves to where a write through it would land.
 pub fn resolve(path: &Path) -> PathBuf {
-    let mut pending: Vec<OsString> = components_reversed(path);
-    let mut resolved = start(path);
-    let mut links = 0;
-    let mut steps = 0;
-    while let Some(name) = pending.pop() {
-        steps += 1;
-        if name == ".." {
-            resolved.pop();
-            continue;
-        }
-        resolved.push(&name);
-        if steps > COMPONENTS || links >= LINKS {
-            continue;
+    Links::default().resolve(path)
+}
+
+/// Where links lead, each component looked at once: for paths that begin alike and are resolved for one decision.
+#[derive(Debug, Clone, Default)]
+pub struct Links {
+    known: RefCell<HashMap<PathBuf, Standing>>,
+}
+
+/// What stands at a path, as far as following it is concerned.
+#[derive(Debug, Clone)]
+enum Standing {
+    Link(PathBuf),
+    /// No link.
+    Other,
+    /// Nothing, and so nothing below it.
+    Nothing,
+}
+
+impl Links {
+    /// As [`resolve`].
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        let mut pending: Vec<OsString> = components_reversed(path);
+        let mut resolved = start(path);
+        let mut links = 0;
+        let mut steps = 0;
+        let mut is_there = true;
+        while let Some(name) = pending.pop() {
+            steps += 1;
+            if name == ".." {
+                resolved.pop();
+                is_there = true;
+                continue;
+            }
+            resolved.push(&name);
+            if !is_there || steps > COMPONENTS || links >= LINKS {
+                continue;
+            }
+            #[cfg(windows)]
+            if !windows::is_on_a_drive(&resolved) {
+                continue;
+            }
+            let target = match self.at(&resolved) {
+                Standing::Link(target) => target,
+                Standing::Other => continue,
+                Standing::Nothing => {
+                    is_there = false;
+                    continue;
+                }
+            };
+            links += 1;
+            if target.is_absolute() {
+                resolved = start(&target);
+            } else {
+                resolved.pop();
+            }
+            pending.extend(components_reversed(&target));
         }
         #[cfg(windows)]
-        if !windows::is_on_a_drive(&resolved) {
-            continue;
-        }
-        let Ok(target) = fs::read_link(&resolved) else { continue };
-        links += 1;
-        if target.is_absolute() {
-            resolved = start(&target);
-        } else {
-            resolved.pop();
-        }
-        pending.extend(components_reversed(&target));
+        let resolved = windows::as_kept(&resolved);
+        resolved
     }
-    #[cfg(windows)]
-    let resolved = windows::as_kept(&resolved);
-    resolved
+
+    fn at(&self, path: &Path) -> Standing {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let found = match fs::read_link(path) {
+            Ok(target) => Standing::Link(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
+            Err(_) => Standing::Other,
+        };
+        self.known.borrow_mut().insert(path.to_path_buf(), found.clone());
+        found
+    }
 }
 
 fn components_reversed(path: &Path) -> Vec<OsString> {

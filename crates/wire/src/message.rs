@@ -43,7 +43,7 @@ pub struct JudgeRequest {
 }
 
 /// One rulebook, and the changed file as that rulebook sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BookRequest {
     /// The rulebook's canonical path.
     pub path: String,
