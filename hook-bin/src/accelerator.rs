@@ -4,6 +4,7 @@
 //! there, against our own bytes; whatever is odd about an answer is no answer, and nothing is ever said about it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use guard::accelerate::{Accelerator, Answer, Question};
@@ -44,7 +45,11 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
     let (_, change) = question.books.first()?;
     let alike = |other: &Change| {
         let texts_alone = !other.deleted && other.code.is_none() && other.counting == Counting::File;
-        texts_alone && other.before == change.before && other.text == change.text
+        let before = match (&other.before, &change.before) {
+            (Some(one), Some(other)) => is_same(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        texts_alone && before && is_same(&other.text, &change.text)
     };
     if !question.books.iter().all(|(_, change)| alike(change)) {
         return None;
@@ -64,6 +69,11 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
         edit: Splice::between(change.before.as_deref().unwrap_or_default(), &change.text),
         books: books.collect::<Option<_>>()?,
     })
+}
+
+/// Whether two texts are equal: mostly they are one.
+fn is_same(one: &Arc<str>, other: &Arc<str>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
 }
 
 /// The claims of an answer; none where something could not be checked, for then the reason is ours to find, none
@@ -89,7 +99,6 @@ fn digest(bytes: &[u8]) -> Digest {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use guard::LoadedBook;
     use wire::{BookAnswer, Open};

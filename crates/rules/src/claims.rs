@@ -3,6 +3,8 @@
 //! A claim can only add a refusal: whoever receives it rebuilds the finding from its own rulebook and text, and a claim
 //! that does not fit them is nothing. That no claim came says nothing at all.
 
+use std::collections::HashSet;
+
 use syntax::Span;
 
 use crate::case::{Case, Report};
@@ -56,7 +58,10 @@ impl Judge<'_> {
     /// The findings that claims are about, each in words made from the caller's own rulebook and text; none for a claim
     /// that these do not bear out. Parses nothing.
     pub fn restate(&self, book: &Rulebook, change: &Change, claims: &[Claim], work: &mut Work) -> Vec<Option<Finding>> {
-        let Selection { rules, usable, in_doubt } = self.select(book, change);
+        // Only what is claimed, and what masks secrets in the words of it, has to be known of the rulebook.
+        let claimed: HashSet<usize> = claims.iter().filter_map(|claim| book.index_of(claim.rule)).collect();
+        let needed = (0..book.rules.len()).filter(|index| book.rules[*index].redact || claimed.contains(index));
+        let Selection { rules, usable, in_doubt } = self.select_of(book, change, needed);
         let mut case = Case::new(change, self.facts, usable, work);
         let mut restated = Vec::with_capacity(claims.len());
         for claim in claims {

@@ -39,9 +39,11 @@ pub(crate) fn read(text: &str, names: &[String]) -> Option<Selected> {
     }
     (!numbers.is_empty() || !left_out.is_empty()).then_some(())?;
     ids::collisions(&rules, &mut problems);
-    let colliding: HashSet<String> = rules.iter().flat_map(|rule| ids::colliding(&rule.id)).collect();
-    let collides = |id: &&str| !colliding.is_empty() && colliding.contains(&ids::name(id));
-    (!left_out.iter().any(collides)).then_some(Selected { rules, numbers, problems })
+    if !left_out.is_empty() && !rules.is_empty() {
+        let colliding: HashSet<String> = rules.iter().flat_map(|rule| ids::colliding(&rule.id)).collect();
+        (!left_out.iter().any(|id| colliding.contains(&ids::name(id)))).then_some(())?;
+    }
+    Some(Selected { rules, numbers, problems })
 }
 
 /// The id of a rule that is about none of the files; none when it may be, or its table says too little to tell.

@@ -182,10 +182,11 @@ impl Links {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        let found = match fs::read_link(path) {
-            Ok(target) => Standing::Link(target),
+        // Few are links, and to look at what stands there costs less than to fail at reading it as one.
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) if !found.is_symlink() => Standing::Other,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
-            Err(_) => Standing::Other,
+            _ => fs::read_link(path).map_or(Standing::Other, Standing::Link),
         };
         self.known.borrow_mut().insert(path.to_path_buf(), found.clone());
         found
@@ -263,6 +264,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_known_of_a_path_is_not_looked_at_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("real/sub")).unwrap();
+        symlink("real", base.join("link")).unwrap();
+        let links = Links::default();
+        let resolved = |links: &Links, path: &str| links.resolve(&base.join(path));
+        assert_eq!(resolved(&links, "link/sub/none/a"), base.join("real/sub/none/a"));
+        fs::remove_file(base.join("link")).unwrap();
+        symlink("other", base.join("link")).unwrap();
+        symlink("elsewhere", base.join("real/sub/none")).unwrap();
+        assert_eq!(resolved(&links, "link/sub/none/b"), base.join("real/sub/none/b"));
+        assert_eq!(resolved(&Links::default(), "link/sub"), base.join("other/sub"));
+        assert_eq!(resolved(&Links::default(), "real/sub/none/b"), base.join("real/sub/elsewhere/b"));
+        assert_eq!(resolved(&Links::default(), "real/gone/../sub/none"), base.join("real/sub/elsewhere"));
+    }
 
     #[test]
     fn written_paths_are_absolute_and_lexical() {

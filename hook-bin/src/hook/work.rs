@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use agents::{Answer, AskUnattended, Event, Head, RenderOptions, ToolCall, render};
-use guard::books::FromDisk;
+use guard::books::{FromDisk, LoadedBook, Place, RulebookSource};
 use guard::config::{self, Config, OnFailure};
 use guard::protect::Protection;
 use guard::stack::{Named, Surroundings};
@@ -38,6 +38,29 @@ impl FactSource for ParseOnce {
     }
 }
 
+/// As [`FromDisk`], but frees no rulebook: it is needed until the answer is given, and then the process ends.
+struct KeptFromDisk;
+
+impl KeptFromDisk {
+    fn keep(book: &Arc<LoadedBook>) {
+        std::mem::forget(Arc::clone(book));
+    }
+}
+
+impl RulebookSource for KeptFromDisk {
+    fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
+        FromDisk.load(place).inspect(|book| book.iter().for_each(KeptFromDisk::keep))
+    }
+
+    fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
+        FromDisk.load_about(place, names).inspect(|book| book.iter().for_each(KeptFromDisk::keep))
+    }
+
+    fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
+        FromDisk.recall(path, bytes)
+    }
+}
+
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFailure>) -> Answer {
@@ -58,7 +81,7 @@ pub fn answer(arguments: &Arguments, event: &Event, strictness: &OnceLock<OnFail
     let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
     let guards = Guards {
         folders: folders.as_ref(),
-        books: &FromDisk,
+        books: &KeptFromDisk,
         facts: &ParseOnce::default(),
         accelerator: servers.as_ref().map(|servers| servers as _),
         surroundings: &surroundings,
