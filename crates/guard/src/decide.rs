@@ -136,7 +136,7 @@ impl Guards<'_> {
 
     fn record(&self, session: &mut Session, place: &Place) {
         if let Ok(book) = self.books.load(place) {
-            session.see_digested(&place.path(), book.as_ref().map(|book| (&*book.bytes, book.digest())));
+            session.see_digested(&place.path(), book.as_ref().map(|book| (book.bytes(), book.digest())));
         }
     }
 

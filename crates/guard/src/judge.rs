@@ -166,7 +166,7 @@ impl Judging<'_> {
         judged: &mut FileVerdict,
     ) -> Option<Arc<LoadedBook>> {
         let shown = rules::plain::plain(&paths::shown(path), rules::plain::PATH);
-        match session.see_digested(path, today.map(|book| (&*book.bytes, book.digest()))) {
+        match session.see_digested(path, today.map(|book| (book.bytes(), book.digest()))) {
             Seen::Same => None,
             Seen::Lost => {
                 judged.failures.push(format!("what {shown} said when this session began is lost"));

@@ -3,6 +3,7 @@
 //! One table of paths: settings and hook files of the agents, Ruleline's own folders and program, what steers git. A
 //! path is tried as written and with links resolved, in any case of letters. Nothing switches this off.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -109,7 +110,8 @@ const PLACES: &[(&str, &[&str])] = &[
 pub struct Protection {
     home: Option<PathBuf>,
     folders: Vec<PathBuf>,
-    program: Option<PathBuf>,
+    /// Looked up when it is first asked for.
+    program: OnceCell<Option<PathBuf>>,
     rulebook: Option<PathBuf>,
     links: Links,
 }
@@ -117,12 +119,11 @@ pub struct Protection {
 impl Protection {
     /// The user's folders, the folder of the running program, and the rulebook of the command line.
     pub fn new(folders: Option<&Folders>, rulebook: Option<PathBuf>) -> Protection {
-        let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
         let home = folders.map(|folders| folders.home.clone());
         Protection {
             home,
             folders: folders.map(Folders::all).unwrap_or_default(),
-            program,
+            program: OnceCell::new(),
             rulebook,
             links: Links::default(),
         }
@@ -133,6 +134,12 @@ impl Protection {
         let what = file.each().find_map(|path| self.kept(path)).or_else(|| self.kept_elsewhere(file, roots))?;
         let path = rules::plain::plain(&paths::shown(&file.written), rules::plain::PATH);
         Some(format!("{path} is {what}: a person must change it, no agent may"))
+    }
+
+    /// The folder of the running program.
+    fn program(&self) -> Option<&Path> {
+        let folder = || std::env::current_exe().ok()?.parent().map(Path::to_path_buf);
+        self.program.get_or_init(folder).as_deref()
     }
 
     fn kept(&self, path: &Path) -> Option<&'static str> {
@@ -158,7 +165,7 @@ impl Protection {
         let beside = |folder: &Path| {
             path.parent().is_some_and(|parent| parent == folder || parent == self.links.resolve(folder))
         };
-        self.program.as_deref().is_some_and(beside).then_some("in the folder of the running Ruleline")
+        self.program().is_some_and(beside).then_some("in the folder of the running Ruleline")
     }
 }
 
@@ -228,7 +235,7 @@ mod tests {
     fn s11_what_is_protected_and_what_is_not() {
         let state = Path::new("/elsewhere/state").to_path_buf();
         let folders = Folders { state, ..Folders::below(Path::new("/home/me")) };
-        let program = Some("/opt/ruleline/bin".into());
+        let program = OnceCell::from(Some("/opt/ruleline/bin".into()));
         let rulebook = Some("/p/the.book".into());
         let protection = Protection { program, ..Protection::new(Some(&folders), rulebook) };
         for path in [

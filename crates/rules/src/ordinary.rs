@@ -113,7 +113,7 @@ impl<'t> Tables<'t> {
         if self.at == self.text.len() {
             return Some(false);
         }
-        self.text[self.at..].starts_with(HEADER).then_some(())?;
+        self.rest().starts_with(HEADER.as_bytes()).then_some(())?;
         table.span = self.at..self.at + HEADER.len();
         self.at = table.span.end;
         self.end_line()?;
@@ -208,6 +208,10 @@ impl<'t> Tables<'t> {
 
     /// Blanks, comments and empty lines, up to what says something.
     fn skip_blank_lines(&mut self) -> Option<()> {
+        // Mostly there are none.
+        if self.peek().is_some_and(|byte| byte > b'#' || byte == b'"') {
+            return Some(());
+        }
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -218,6 +222,9 @@ impl<'t> Tables<'t> {
     }
 
     fn skip_blanks(&mut self) {
+        if self.peek().is_some_and(|byte| byte > b' ') {
+            return;
+        }
         self.at += self.run(BLANK);
     }
 

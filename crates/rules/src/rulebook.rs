@@ -137,7 +137,7 @@ pub struct Rulebook {
     pub rules: Vec<Rule>,
     /// The problems found so far, in document order; all of them after [`Rulebook::validate`].
     pub problems: Vec<Problem>,
-    text: Arc<str>,
+    text: Arc<String>,
     /// The number in the text of each of the rules, in order, where some were left out.
     numbers: Option<Vec<usize>>,
 }
@@ -156,7 +156,7 @@ impl Rulebook {
     }
 
     /// As [`Rulebook::load_about`], where the text is at hand; without `names`, as [`Rulebook::load`].
-    pub fn load_text(text: Arc<str>, format: Format, names: Option<&[String]>) -> Rulebook {
+    pub fn load_text(text: String, format: Format, names: Option<&[String]>) -> Rulebook {
         if text.len() > LONGEST {
             return Rulebook::too_long();
         }
@@ -175,7 +175,7 @@ impl Rulebook {
             None => (read(&readable, format, &mut problems), None),
         };
         let problems = problems.place(&text, &mut rules);
-        Rulebook { rules, problems, text, numbers }
+        Rulebook { rules, problems, text: text.into(), numbers }
     }
 
     fn load_with(bytes: &[u8], format: Format, names: Option<&[String]>) -> Rulebook {
@@ -183,7 +183,7 @@ impl Rulebook {
             return Rulebook::too_long();
         }
         match std::str::from_utf8(bytes) {
-            Ok(text) => Rulebook::load_text(text.into(), format, names),
+            Ok(text) => Rulebook::load_text(text.to_owned(), format, names),
             Err(error) => {
                 let text = String::from_utf8_lossy(bytes);
                 let place = error.valid_up_to()..text.len().min(error.valid_up_to() + 3);
@@ -200,7 +200,12 @@ impl Rulebook {
     fn unread(place: Span, why: String, text: &str) -> Rulebook {
         let mut problems = Problems::default();
         problems.of_file(place, why);
-        Rulebook { rules: Vec::new(), problems: problems.place(text, &mut []), text: text.into(), numbers: None }
+        Rulebook {
+            rules: Vec::new(),
+            problems: problems.place(text, &mut []),
+            text: Arc::new(text.to_owned()),
+            numbers: None,
+        }
     }
 
     /// As [`Rulebook::load`], with everything checked: for who shows problems.
@@ -224,7 +229,7 @@ impl Rulebook {
     }
 
     /// The rulebook's text.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &str {
         &self.text
     }
 

@@ -11,6 +11,9 @@ use crate::ordinary::{Table, Tables};
 use crate::rulebook::{MOST_RULES, Problems, Rule};
 use crate::{ids, paths, reading};
 
+/// About how many bytes a short rule has.
+const SHORT_RULE: usize = 48;
+
 /// The rules that stay.
 pub(crate) struct Selected {
     pub rules: Vec<Rule>,
@@ -26,7 +29,8 @@ pub(crate) fn read(text: &str, names: &[String]) -> Option<Selected> {
     let mut tables = Tables::of(text)?;
     let mut table = Table::default();
     let mut problems = Problems::default();
-    let (mut rules, mut numbers, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rules, mut numbers) = (Vec::new(), Vec::new());
+    let mut left_out = Vec::with_capacity(text.len() / SHORT_RULE);
     while tables.next(&mut table)? {
         let number = rules.len() + left_out.len();
         (number < MOST_RULES).then_some(())?;
