@@ -33,6 +33,13 @@ pub fn enclosing(folder: &Path) -> Vec<Root> {
     looked_at.filter(|root| root.has_ruleline || root.has_git).collect()
 }
 
+/// As [`enclosing`], where those of the folder `known` are known: from there upwards nothing is looked at again.
+pub fn enclosing_within(folder: &Path, known: &Path, roots: &[Root]) -> Vec<Root> {
+    let Ok(below) = folder.strip_prefix(known) else { return enclosing(folder) };
+    let looked_at = folder.ancestors().take(below.components().count()).map(look_at);
+    looked_at.filter(|root| root.has_ruleline || root.has_git).chain(roots.iter().cloned()).collect()
+}
+
 fn look_at(folder: &Path) -> Root {
     let git = fs::symlink_metadata(folder.join(".git")).ok();
     Root {
@@ -77,6 +84,20 @@ mod tests {
             found[0].has_git && !found[0].has_ruleline,
             "a folder that is not there yet lies in its parents' roots"
         );
+    }
+
+    #[test]
+    fn s05_roots_from_a_known_folder_upwards_are_the_same() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        for root in ["a/.git", "a/b/.ruleline", "a/b/c/d/.git", "x/.git"] {
+            fs::create_dir_all(base.join(root)).unwrap();
+        }
+        let known = base.join("a/b");
+        for folder in ["a/b", "a/b/c", "a/b/c/d", "a/b/c/d/none/yet", "a", "x", "a/bc"] {
+            let folder = base.join(folder);
+            assert_eq!(enclosing_within(&folder, &known, &enclosing(&known)), enclosing(&folder), "{folder:?}");
+        }
     }
 
     #[test]
