@@ -4,7 +4,7 @@
 //! files are as bad as the worst. What could not be judged is never silence. Nothing here knows an agent's words, and an
 //! event without anything to look at touches no disk.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use rules::{Change, Effect, FactSource};
 use system::open::OpenError;
 use system::{Folders, paths, roots};
 
-use crate::accelerate::Accelerator;
+use crate::accelerate::{Accelerator, Meanwhile};
 use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, read_project};
 use crate::hooks::Running;
@@ -120,8 +120,8 @@ impl Guards<'_> {
                 .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
-        let workspaces = self.surroundings.enclosing();
-        let user = match folders.admit(&folders.user, workspaces) {
+        let workspaces: Vec<PathBuf> = self.surroundings.enclosing().iter().map(|root| root.path.clone()).collect();
+        let user = match folders.admit(&folders.user, &workspaces) {
             Ok(()) => Some(folders.user.clone()),
             Err(refused) => {
                 if folders.user.symlink_metadata().is_ok() {
@@ -131,7 +131,7 @@ impl Guards<'_> {
             }
         };
         let mut unusable = None;
-        let state = match folders.admit(&folders.state, workspaces) {
+        let state = match folders.admit(&folders.state, &workspaces) {
             Ok(()) => Some(folders.state.clone()),
             Err(refused) => {
                 outcome.notes.push(refused.to_string());
@@ -161,7 +161,7 @@ impl Guards<'_> {
 
     fn record(&self, session: &mut Session, place: &Place) {
         if let Ok(book) = self.books.load(place) {
-            session.see(&place.path(), book.as_ref().map(|book| &*book.bytes));
+            session.see_digested(&place.path(), book.as_ref().map(|book| (book.bytes(), book.digest())));
         }
     }
 
@@ -264,13 +264,21 @@ impl Guards<'_> {
         let judging = Judging {
             books: self.books,
             facts: self.facts,
-            accelerator: self.accelerator,
+            accelerator: None,
             surroundings: self.surroundings,
             user: admitted.user.as_deref(),
         };
         let stack = judging.stack(&file);
         outcome.settle(&stack, session.as_deref_mut());
         let change = change_of(edit, &stack.shown);
+        let here = self.surroundings.root();
+        let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
+        let objection = LazyCell::new(|| self.protection.objection(&file, &roots));
+        let work = || {
+            LazyCell::force(&objection);
+        };
+        let meanwhile = self.accelerator.map(|server| Meanwhile { server, work: &work });
+        let judging = Judging { accelerator: meanwhile.as_ref().map(|server| server as _), ..judging };
         let mut judged = judging.judge(&file, &stack, &change, session);
         outcome.news.append(&mut judged.news);
         if !file.written.is_absolute() {
@@ -299,9 +307,7 @@ impl Guards<'_> {
             InstructionCheck::Ask => Some(Effect::Ask),
         };
         let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default();
-        let here = self.surroundings.root();
-        let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
-        let objection = self.protection.objection(&file, &roots);
+        let objection = LazyCell::force(&objection).clone();
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
         outcome.reports.push(Report { change, judged, instructions, objection });

@@ -29,8 +29,18 @@ pub struct Root {
 
 /// Every root from `folder` upwards, itself included, innermost first.
 pub fn enclosing(folder: &Path) -> Vec<Root> {
-    let looked_at = folder.ancestors().filter(|folder| folder.as_os_str().len() <= LONGEST).map(look_at);
-    looked_at.filter(|root| root.has_ruleline || root.has_git).collect()
+    look_at_all(folder.ancestors()).collect()
+}
+
+/// As [`enclosing`], where those of the folder `known` are known: from there upwards nothing is looked at again.
+pub fn enclosing_within(folder: &Path, known: &Path, roots: &[Root]) -> Vec<Root> {
+    let Ok(below) = folder.strip_prefix(known) else { return enclosing(folder) };
+    look_at_all(folder.ancestors().take(below.components().count())).chain(roots.iter().cloned()).collect()
+}
+
+fn look_at_all<'a>(folders: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = Root> {
+    let looked_at = folders.filter(|folder| folder.as_os_str().len() <= LONGEST).map(look_at);
+    looked_at.filter(|root| root.has_ruleline || root.has_git)
 }
 
 fn look_at(folder: &Path) -> Root {
@@ -79,6 +89,20 @@ mod tests {
         );
         let deep = enclosing(&base.join("out").join("d/".repeat(1000)));
         assert_eq!(deep[0].path, base.join("out"), "no depth leads out of a root");
+    }
+
+    #[test]
+    fn s05_roots_from_a_known_folder_upwards_are_the_same() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        for root in ["a/.git", "a/b/.ruleline", "a/b/c/d/.git", "x/.git"] {
+            fs::create_dir_all(base.join(root)).unwrap();
+        }
+        let known = base.join("a/b");
+        for folder in ["a/b", "a/b/c", "a/b/c/d", "a/b/c/d/none/yet", "a", "x", "a/bc"] {
+            let folder = base.join(folder);
+            assert_eq!(enclosing_within(&folder, &known, &enclosing(&known)), enclosing(&folder), "{folder:?}");
+        }
     }
 
     #[test]

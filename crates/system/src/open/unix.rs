@@ -4,7 +4,7 @@
 mod walk;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
@@ -203,6 +203,19 @@ pub(super) fn regular_size(file: &File, path: &Path) -> Result<u64, OpenError> {
     Ok(found.st_size.cast_unsigned())
 }
 
+/// Reads the file into the room that is there, and on while it goes on, up to `most` bytes.
+pub(super) fn read_into(file: &File, bytes: &mut Vec<u8>, most: u64) -> io::Result<()> {
+    while bytes.len() < bytes.capacity() {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(bytes)) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    // It grew meanwhile.
+    file.take(most.saturating_sub(bytes.len() as u64)).read_to_end(bytes).map(drop)
+}
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn beneath(dir: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
@@ -269,7 +282,8 @@ fn ours(found: &rustix::fs::Stat, path: &Path) -> Result<(), OpenError> {
     if found.st_uid != rustix::process::getuid().as_raw() {
         return refuse("belongs to another user");
     }
-    if found.st_nlink != 1 {
+    // None at all: it was replaced just now.
+    if found.st_nlink > 1 {
         return refuse("has more than one name (hard link)");
     }
     Ok(())
