@@ -559,3 +559,50 @@ fn s11_a_command_that_names_what_is_protected_in_any_way_asks() {
     });
     assert_eq!(send(&project, "s", "PreToolUse", &inside).decision(), "ask");
 }
+
+#[test]
+fn t08_a_program_of_any_workspace_is_no_program_of_a_hook() {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    let inner = project.root.join("vendor/inner");
+    fs::create_dir_all(inner.join(".git")).unwrap();
+    let bin = project.root.join("bin");
+    for (folder, name) in [(&bin, "evil"), (&project.outside, "mine")] {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("tool"), format!("#!/bin/sh\n{}", leave(&mark, name))).unwrap();
+        fs::set_permissions(folder.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let text = "hooks:\n  PreToolUse:\n    - command: [tool]\n    - script: it\n";
+    project.write_home(".config/ruleline/hooks/hooks.yaml", text);
+    project.write_home(".config/ruleline/hooks/it.sh", "tool\n");
+    let path = format!("{}:{}:/usr/bin:/bin", bin.display(), project.outside.display());
+    let state = project.state();
+    let words = ["hook", "--agent", "claude", "--state-dir", state.to_str().unwrap()];
+    let mut payload = project.payload("Bash", &json!({"command": "ls"}));
+    // Where it began, below it, and elsewhere in the same session.
+    for cwd in [&project.root, &inner, &project.home] {
+        payload["cwd"] = json!(cwd);
+        let said = project.run(&words, &[("PATH", &path)], payload.to_string().as_bytes());
+        assert_eq!(said.decision(), "silent", "{}: {said:?}", cwd.display());
+    }
+    assert_eq!(marks(&mark), ["mine"; 6]);
+}
+
+#[test]
+fn s01_hooks_of_the_user_that_others_may_write_do_not_run() {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    let folder = project.home.join(".config/ruleline/hooks");
+    project.write_home(".config/ruleline/hooks/hooks.yaml", "hooks:\n  PreToolUse:\n    - script: it\n");
+    project.write_home(".config/ruleline/hooks/it.sh", leave(&mark, "ran"));
+    for (path, usual) in [(folder.clone(), 0o755), (folder.join("it.sh"), 0o644), (folder.join("hooks.yaml"), 0o644)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(usual | 0o002)).unwrap();
+        let said = shell(&project, "s", "ls");
+        assert_eq!(said.decision(), "ask", "{}: {said:?}", path.display());
+        assert!(said.reason().contains("written by others"), "{said:?}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(usual)).unwrap();
+    }
+    assert_eq!(marks(&mark), [""; 0]);
+    assert_eq!(shell(&project, "s", "ls").decision(), "silent");
+    assert_eq!(marks(&mark), ["ran"]);
+}

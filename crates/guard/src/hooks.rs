@@ -18,7 +18,7 @@ use ::hooks::standing::{Standing, sentence};
 use ::hooks::{Grant, MANIFEST, Snapshot, Store, Tree, builtin};
 use agents::{Event, EventKind, ToolCall};
 use rules::plain::{self, plain};
-use system::{Folders, paths};
+use system::{Folders, paths, roots};
 
 use crate::config::Config;
 use crate::session::{self, Session};
@@ -162,8 +162,25 @@ impl Running<'_> {
                 return found;
             }
         };
-        let parts: Vec<Part<'_>> =
-            chosen.iter().map(|(source, entries)| self.part(source, entries, &tools, &payload)).collect();
+        let workspaces = self.workspaces(files, session.as_deref());
+        let parts: Vec<Part<'_>> = chosen
+            .iter()
+            .map(|(source, entries)| Part {
+                whose: &source.whose,
+                entries,
+                launch: Launch {
+                    event: self.event.kind.name(),
+                    tools: &tools,
+                    folder: &source.folder,
+                    root: &source.root,
+                    workspaces: &workspaces,
+                    payload: &payload,
+                    deadline: self.deadline,
+                    interpreters: &self.config.interpreters,
+                },
+                may_allow: source.may_allow,
+            })
+            .collect();
         let came = run_all(&parts);
         let is_new = |note: &String| session.as_deref_mut().is_none_or(|session| session.tell(note));
         found.notices.extend(came.notes.into_iter().filter(is_new));
@@ -171,23 +188,18 @@ impl Running<'_> {
         found
     }
 
-    fn part<'a>(
-        &'a self,
-        source: &'a Source,
-        entries: &'a [&'a Entry],
-        tools: &'a [&'a str],
-        payload: &'a str,
-    ) -> Part<'a> {
-        let launch = Launch {
-            event: self.event.kind.name(),
-            tools,
-            folder: &source.folder,
-            root: &source.root,
-            payload,
-            deadline: self.deadline,
-            interpreters: &self.config.interpreters,
-        };
-        Part { whose: &source.whose, entries, launch, may_allow: source.may_allow }
+    /// The roots around all that the event is about: a hook for one of them runs no program of another. Whoever keeps the
+    /// home folder in git keeps the programs there all the same.
+    fn workspaces(&self, files: &[PathBuf], session: Option<&Session>) -> Vec<PathBuf> {
+        let began = session.and_then(Session::first_cwd).map(Path::to_path_buf);
+        let mut folders: Vec<PathBuf> = self.places(files, began);
+        folders.extend(std::env::current_dir().ok().map(|folder| paths::resolve(&folder)));
+        let mut roots: Vec<PathBuf> =
+            folders.iter().flat_map(|folder| roots::enclosing(folder)).map(|root| root.path).collect();
+        roots.retain(|root| !self.user.is_some_and(|user| user.starts_with(root)));
+        roots.sort_unstable();
+        roots.dedup();
+        roots
     }
 
     /// What is news reaches the agent with this event's answer.
@@ -240,7 +252,7 @@ impl Running<'_> {
         let (state, store) = match &self.state {
             Ok(state) => (*state, Store::new(state)),
             Err(why) => {
-                if let Some(root) = roots(&places, None).first() {
+                if let Some(root) = roots_of(&places, None).first() {
                     let root = shown(root);
                     self.missing(found, &format!("whether the hooks of {root} are trusted cannot be known: {why}"));
                 }
@@ -255,7 +267,7 @@ impl Running<'_> {
                 return;
             }
         };
-        let mut roots = roots(&places, store.holds_any().then_some(&store));
+        let mut roots = roots_of(&places, store.holds_any().then_some(&store));
         // Those whose hooks and record are both gone are known to the session alone.
         let held = frozen.iter().flat_map(Frozen::roots).filter(|root| places.iter().any(|it| it.starts_with(root)));
         roots.extend(held);
@@ -349,7 +361,7 @@ impl Running<'_> {
 }
 
 /// The roots with hooks above these places, each once.
-fn roots(places: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
+fn roots_of(places: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
     let mut seen = HashSet::new();
     let mut roots = Vec::new();
     for place in places {
