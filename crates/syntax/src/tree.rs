@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use memchr::memchr_iter;
+use ruff_python_ast::ModModule;
+use ruff_python_parser::Parsed;
 use tree_sitter::{InputEdit, ParseOptions, ParseState, Parser, Point};
 
 use crate::lines::lines;
@@ -19,8 +21,8 @@ use crate::{Facts, Language, Span, python};
 pub struct Limits {
     /// The longest text, in bytes (at most 4 GiB whatever is asked).
     pub bytes: usize,
-    /// The most work, in hundreds of parser operations: the same on every machine. A line of ordinary code takes
-    /// less than one.
+    /// The most work on a text that is not valid, in hundreds of tree-sitter's operations: the same on every machine. A
+    /// line of ordinary code takes less than one. Valid text is read in time that only its length tells.
     pub steps: u64,
     /// When to give up, whatever was done.
     pub deadline: Option<Instant>,
@@ -66,7 +68,16 @@ pub enum ParseStop {
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(crate) language: Language,
-    pub(crate) tree: tree_sitter::Tree,
+    pub(crate) source: Source,
+}
+
+/// Who read the text.
+#[derive(Debug, Clone)]
+pub(crate) enum Source {
+    /// Ruff's parser: valid Python.
+    Module(Box<Parsed<ModModule>>),
+    /// Tree-sitter: anything else.
+    Tree(tree_sitter::Tree),
 }
 
 impl Tree {
@@ -75,16 +86,31 @@ impl Tree {
     /// # Errors
     /// A limit was reached.
     pub fn parse(language: Language, text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
+        if let Some(tree) = Tree::parse_valid(language, text, limits)? {
+            return Ok(tree);
+        }
         language.check_runs(text)?;
         let tree = parse(&language.grammar(), &language.parsed_text(text), limits)?;
-        Ok(Tree { language, tree })
+        Ok(Tree { language, source: Source::Tree(tree) })
+    }
+
+    /// The tree of a text without errors; none where tree-sitter is to read it.
+    fn parse_valid(language: Language, text: &str, limits: &Limits) -> Result<Option<Tree>, ParseStop> {
+        if text.len() > limits.bytes {
+            return Err(ParseStop::TooLarge { bytes: text.len(), limit: limits.bytes });
+        }
+        let module = match language {
+            Language::Python => python::parse(text),
+        };
+        Ok(module.map(|module| Tree { language, source: Source::Module(Box::new(module)) }))
     }
 
     /// Tells the tree of an edit that replaced the bytes of `replaced` by `inserted` bytes, before [`Tree::reparse`].
     pub fn edit(&mut self, replaced: &Span, inserted: usize) {
+        let Source::Tree(tree) = &mut self.source else { return };
         // A lone `\r` right before the edit is read as `\n` or as a part of `\r\n`, as the edit makes it.
         let start = replaced.start.saturating_sub(1);
-        self.tree.edit(&InputEdit {
+        tree.edit(&InputEdit {
             start_byte: start,
             old_end_byte: replaced.end,
             new_end_byte: replaced.start + inserted,
@@ -103,12 +129,17 @@ impl Tree {
     /// # Errors
     /// A limit was reached.
     pub fn reparse(&self, text: &str, limits: &Limits) -> Result<Tree, ParseStop> {
+        if let Some(tree) = Tree::parse_valid(self.language, text, limits)? {
+            return Ok(tree);
+        }
         self.language.check_runs(text)?;
-        if !self.has_errors() {
+        if let Source::Tree(known) = &self.source
+            && !self.has_errors()
+        {
             let source = self.language.parsed_text(text);
-            let tree = attempt(&self.language.grammar(), &source, Some(&self.tree), limits, Aim::NoErrors)?;
+            let tree = attempt(&self.language.grammar(), &source, Some(known), limits, Aim::NoErrors)?;
             if let Some(tree) = tree.filter(|tree| !tree.root_node().has_error()) {
-                return Ok(Tree { language: self.language, tree });
+                return Ok(Tree { language: self.language, source: Source::Tree(tree) });
             }
         }
         Tree::parse(self.language, text, limits)
@@ -117,13 +148,19 @@ impl Tree {
     /// The facts of `text`, the text this tree was parsed from.
     pub fn facts(&self, text: &str) -> Facts {
         match self.language {
-            Language::Python => python::facts(&self.tree, text),
+            Language::Python => match &self.source {
+                Source::Module(module) => python::facts_of_module(module, text),
+                Source::Tree(tree) => python::facts_of_tree(tree, text),
+            },
         }
     }
 
     /// Whether a part of the text does not parse.
     pub fn has_errors(&self) -> bool {
-        self.tree.root_node().has_error()
+        match &self.source {
+            Source::Module(_) => false,
+            Source::Tree(tree) => tree.root_node().has_error(),
+        }
     }
 }
 
@@ -196,7 +233,7 @@ impl Language {
     }
 
     /// The text as the grammar must see it, byte for byte as long: Python ends lines at a lone `\r` too.
-    fn parsed_text(self, text: &str) -> Cow<'_, str> {
+    pub(crate) fn parsed_text(self, text: &str) -> Cow<'_, str> {
         match self {
             Language::Python => end_lines_with_newline(text),
         }
@@ -256,10 +293,11 @@ mod tests {
 
     #[test]
     fn each_limit_stops_a_parse() {
-        let text = "x = f(1)\n".repeat(1000);
+        // What ruff reads it reads in one go.
+        let text = format!("{})\n", "x = f(1)\n".repeat(1000));
         let within = |limits: Limits| parse_python(&text, &limits).map(|_| ());
         assert_eq!(within(Limits::default()), Ok(()));
-        let stop = ParseStop::TooLarge { bytes: 9000, limit: 8999 };
+        let stop = ParseStop::TooLarge { bytes: 9002, limit: 8999 };
         assert_eq!(within(Limits { bytes: 8999, ..Limits::default() }), Err(stop));
         assert_eq!(within(Limits { steps: 3, ..Limits::default() }), Err(ParseStop::TooCostly { limit: 3 }));
         let past = Limits { deadline: Some(Instant::now()), ..Limits::default() };
@@ -269,14 +307,16 @@ mod tests {
     #[test]
     fn runs_that_take_quadratic_time_are_refused() {
         for line in ["  # a comment\n", "\\\n"] {
-            let text = format!("x = 1\n\n{}y\n", line.repeat(20_000));
+            let text = format!("x = 1\n\n{}y)\n", line.repeat(20_000));
             assert_eq!(
                 parse_python(&text, &Limits::default()).map(|_| ()),
                 Err(ParseStop::LongRun { line: 3 }),
                 "{line}"
             );
         }
-        assert!(parse_python(&"# a\nx\n".repeat(1000), &Limits::default()).is_ok());
+        assert!(parse_python(&format!("{})", "# a\nx\n".repeat(1000)), &Limits::default()).is_ok());
+        let valid = format!("{}y\n", "# a comment\n".repeat(20_000));
+        assert!(parse_python(&valid, &Limits::default()).is_ok(), "ruff has no such runs");
     }
 
     #[test]
