@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub workspaces: Workspaces,
     /// The text.
     pub text: Text,
-    /// The text whose facts were last asked for, near which they are looked for.
+    /// The text whose facts were last asked for.
     pub parsed: Option<Digest>,
     /// The baseline, once it has been read.
     pub before: Option<Arc<Before>>,
@@ -61,7 +61,7 @@ impl Snapshot {
             let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
             Before::read(path, baseline, self.settings.trusted).into()
         });
-        let facts = self.engine.facts.near(self.parsed);
+        let facts = self.engine.facts.telling();
         let diagnostics = subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints);
         let parsed = facts.digest_of(&self.text.text).or(self.parsed);
         // What the document was is needed no longer, unless it is what the edit is measured against.

@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use proptest::prelude::*;
+
 use super::{facts_of_module, facts_of_tree, module};
 use crate::tree::{self, Limits};
 use crate::{Call, Definition, Facts, Language, Use};
@@ -102,3 +104,102 @@ fn the_standard_library_has_the_same_facts_from_both() {
     assert!(compared > 500, "{compared} files");
     assert_eq!(wrong, 0, "of {compared}");
 }
+
+/// Text of a few statements, whole or broken.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "import os\n",
+        "def f(a, b=1):\n",
+        "    x = f(os.system, 'a')\n",
+        "    return g(x)\r\n",
+        "class A:\n",
+        "if x:\n",
+        "else:\n",
+        "# note\n",
+        "\r",
+        "\n",
+        "  ",
+        "y = f'a{eval(1)}b'\n",
+        "print(x)\n",
+        "'''a\nb'''\n",
+        "(",
+        ")",
+        "x.y()",
+        "'",
+        "@d\n",
+        "async def h(): await k()\n",
+        "é = ｅval(1)\n",
+        "match x:\n    case 1: pass\n",
+        "type(x).y = 1\n",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    #[test]
+    fn a_few_statements_have_the_same_facts_from_both(text in pieces()) {
+        if let Some((ours, theirs)) = both(&text) {
+            prop_assert_eq!(differences(&text, &ours, &theirs), Vec::<String>::new(), "{:?}", text);
+        }
+    }
+}
+
+#[test]
+fn every_construct_has_the_same_facts_from_both() {
+    let mut compared = 0;
+    for text in CONSTRUCTS {
+        let Some((ours, theirs)) = both(text) else { panic!("one of them does not read {text}") };
+        assert_eq!(differences(text, &ours, &theirs), Vec::<String>::new(), "{text}");
+        compared += usize::from(!is_misread(text, &theirs));
+    }
+    assert!(compared + 4 > CONSTRUCTS.len());
+}
+
+const CONSTRUCTS: [&str; 44] = [
+    "with open(a) as f, g(b): f(c)\n",
+    "with (open(a) as f, g(b) as (h, i)): f(h)\n",
+    "async def k():\n  async with a.b(c) as d: await d.e()\n",
+    "try: f()\nexcept (A, b.C) as e: e.g()\nexcept D: pass\nelse: h()\nfinally: i()\n",
+    "try: f()\nexcept* A as e: e.g()\n",
+    "a, (b, *c), [d] = os.system, (f, g), [h]\nb(1)\n",
+    "x: os.PathLike = os.system\nx(1)\n",
+    "x = y = os.system, 2\n",
+    "for a, b in c.d, e: f(a)\nelse: g()\n",
+    "match f(x), y:\n  case [a, *b] if g(c): a()\n  case A(b, c=d): d()\n  case {'k': v, **r}: r()\n",
+    "match x:\n  case a.b | 1 | -1+2j | 'x' 'y' | None: pass\n  case (p as q): q()\n  case _: _()\n",
+    "def f[T: g](a, b=h(1), *c: i, d: j = k(2), **e) -> l(3): m(4)\n",
+    "f = lambda a, *b, c=g(1), **d: a(b)\n",
+    "class A[T](B, m=C(1), *D, **E):\n  x = f()\n  def g(self): self.h(); A.i()\n",
+    "f(g(a) for a in h(b) if i(a))\n",
+    "f((a), *b, c=(d), **e, **{'x': 1})\n",
+    "x[f(a), b:g(c):d, ...]\nx[(a, b)]\n",
+    "f'a{x!r:>{w(1)}}b{y(2)=}' 'c' f'{z}'\n",
+    "t = 'a' 'b'; eval('c' + \"d\")\n",
+    "del a, (b), c.d\n",
+    "def f():\n  global g, h\n  g = eval\ng(1)\n",
+    "def f():\n  e = 1\n  def g():\n    nonlocal e\n    e = eval\n  e(1)\n",
+    "def f(): return a.b, c\n",
+    "def f(): x = yield a.b, c; y = yield from g(d)\n",
+    "raise A(1) from b.c\n",
+    "x = (a.b) and (c.d) or not (e and f)\ng((a.b) and c or (d))\n",
+    "x = f if a < b <= c() else g\nx(1)\n",
+    "x = (yield_)\n(os.system)(1)\n((os).system)(2)\n",
+    "{**a, 'b': c.d, **{'e': f}}\n",
+    "x = {g(a): b for a, b in c.d if e(a) if f(b) for g in h}\n",
+    "[f(a) for a in (b)]; {g(a) for a in c}; (h(a) for a in d)\n",
+    "if (a := os.system): a(1)\n",
+    "assert f(a), g(b)\n",
+    "f(-1, +2, ~3, -(4), not 5, -x)\n",
+    "@a.b(c)\n@d\nasync def f(): pass\n",
+    "import a.b as c, d, e.f\nc.g(1); d.h(2); e.f.i(3)\n",
+    "from . import a\nfrom ..b import (c as d, e)\na(); d(); e()\n",
+    "from os import *\nfrom __future__ import annotations\nsystem(1)\n",
+    "x = f(a)(b)[c].d(e)\n",
+    "x = [\n  a.b, # c\n  (d.e),\n]\n",
+    "while f(a): break\nelse: g(b)\n",
+    "def f(self, /, a, *, b): 'doc'\ndef g(): ...\ndef h(): pass\n",
+    "getattr(os, 'system')(1); globals()['eval'](2); __import__('os').system(3)\n",
+    "\u{feff}# \u{e9}\r\neval('\u{1f600}')\r\nif x:\r  eval(2)\r",
+];
