@@ -1,0 +1,158 @@
+//! The walk over ruff's syntax tree, for text that is valid Python: it hands [`Walk`] the nodes that the walk over
+//! tree-sitter's tree would, so that names get their meaning in one place.
+//!
+//! Ruff's parser is several times faster and knows Python better; what it takes for broken, and what is nested more
+//! deeply than Python itself allows, is left to tree-sitter. Which of them reads a text depends on the text alone.
+
+mod expressions;
+mod statements;
+
+use ruff_python_ast::token::{Token, TokenKind};
+use ruff_python_ast::{ModModule, PySourceType};
+use ruff_python_parser::{Mode, Parsed, lexer, parse_unchecked_source};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+
+use super::kinds::Kind;
+use super::walk::{About, Raw, Walk};
+
+/// Brackets, operators, dots and blocks around one place of a text: more is left to tree-sitter, which needs no stack
+/// for them. Python gives up at 200 brackets and 100 blocks.
+const DEEPEST: u32 = 300;
+
+/// The syntax tree of a text, if it is valid Python.
+pub(crate) fn parse(text: &str) -> Option<Parsed<ModModule>> {
+    if prints_as_python2(text) || !is_shallow(text) {
+        return None;
+    }
+    // An error of the parser itself is one more reason to ask the other.
+    let parsed = std::panic::catch_unwind(|| parse_unchecked_source(text, PySourceType::Python)).ok()?;
+    parsed.has_valid_syntax().then_some(parsed)
+}
+
+/// `print >> f, x` is valid Python 3, where it prints nothing; tree-sitter reads what its writer meant.
+fn prints_as_python2(text: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), b"print")
+        .any(|at| text[at + "print".len()..].trim_start_matches([' ', '\t']).starts_with(">>"))
+}
+
+/// Whether no place of a text is nested too deeply for a walk that recurses; an upper bound, from its tokens.
+fn is_shallow(text: &str) -> bool {
+    let mut tokens = lexer::lex(text, Mode::Module);
+    // What may nest since the last comma, for each open bracket; the first is the statement.
+    let mut open = vec![0_u32];
+    let (mut total, mut blocks) = (0_u32, 0_u32);
+    loop {
+        match tokens.next_token() {
+            TokenKind::EndOfFile => return true,
+            TokenKind::Indent => blocks += 1,
+            TokenKind::Dedent => blocks = blocks.saturating_sub(1),
+            TokenKind::Newline => {
+                open.clear();
+                open.push(0);
+                total = 0;
+            }
+            TokenKind::Lpar
+            | TokenKind::Lsqb
+            | TokenKind::Lbrace
+            | TokenKind::FStringStart
+            | TokenKind::TStringStart => {
+                open.push(0);
+                total += 1;
+            }
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
+                if open.len() > 1 {
+                    total -= open.pop().unwrap_or(0) + 1;
+                }
+                // What was closed may be the start of a chain: `f()()`.
+                if let Some(last) = open.last_mut() {
+                    *last += 1;
+                    total += 1;
+                }
+            }
+            TokenKind::Comma => {
+                if let Some(last) = open.last_mut() {
+                    total -= std::mem::take(last);
+                }
+            }
+            TokenKind::Name
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Complex
+            | TokenKind::String
+            | TokenKind::FStringMiddle
+            | TokenKind::TStringMiddle
+            | TokenKind::Comment
+            | TokenKind::NonLogicalNewline
+            | TokenKind::True
+            | TokenKind::False
+            | TokenKind::None
+            | TokenKind::Ellipsis => {}
+            // Operators and keywords.
+            _ => {
+                if let Some(last) = open.last_mut() {
+                    *last += 1;
+                    total += 1;
+                }
+            }
+        }
+        if total + blocks > DEEPEST {
+            return false;
+        }
+    }
+}
+
+/// What a module holds, names not yet resolved.
+pub(super) fn walk<'t>(module: &Parsed<ModModule>, text: &'t str) -> Raw<'t> {
+    let mut reading = Reading { walk: Walk::new(text, false), tokens: module.tokens(), next: 0 };
+    let comments = module.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
+    reading.walk.note_comments(comments.map(|token| span(token.range())));
+    let body = &module.syntax().body;
+    reading.open(Kind::Block, 0, number(text.len()));
+    reading.statements(body);
+    reading.close();
+    reading.walk.finish()
+}
+
+struct Reading<'a, 't> {
+    walk: Walk<'t>,
+    tokens: &'a [Token],
+    /// The first token that nothing was made of yet.
+    next: usize,
+}
+
+fn number(offset: usize) -> u32 {
+    u32::try_from(offset).expect("a text that ruff reads is under 4 GiB")
+}
+
+fn span(range: TextRange) -> (u32, u32) {
+    (range.start().to_u32(), range.end().to_u32())
+}
+
+impl Reading<'_, '_> {
+    /// Takes in a node; whether its children are to be walked, and [`Reading::close`] called after them.
+    fn open(&mut self, kind: Kind, start: u32, end: u32) -> bool {
+        self.walk.open(kind, (start, end), About::default())
+    }
+
+    fn node(&mut self, kind: Kind, range: TextRange, children: impl FnOnce(&mut Self)) {
+        if self.open(kind, range.start().to_u32(), range.end().to_u32()) {
+            children(self);
+            self.close();
+        }
+    }
+
+    fn leaf(&mut self, kind: Kind, range: TextRange) {
+        self.node(kind, range, |_| {});
+    }
+
+    fn close(&mut self) {
+        self.walk.close();
+    }
+
+    /// The tokens before `at` are accounted for.
+    fn pass(&mut self, at: TextSize) {
+        while self.tokens.get(self.next).is_some_and(|token| token.start() < at) {
+            self.next += 1;
+        }
+    }
+}
