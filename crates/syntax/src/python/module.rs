@@ -21,14 +21,21 @@ use super::walk::{About, Raw, Walk};
 /// for them. Python gives up at 200 brackets and 100 blocks.
 const DEEPEST: u32 = 300;
 
+/// What must be left of the stack for a parse, in bytes, and how much is taken where there is less. The count of
+/// [`is_shallow`] bounds what is valid; how deeply the parser nests what it mends is its own affair, and freeing it
+/// recurses.
+const STACK: (usize, usize) = (8 << 20, 64 << 20);
+
 /// The syntax tree of a text, if it is valid Python.
 pub(crate) fn parse(text: &str) -> Option<Parsed<ModModule>> {
     if prints_as_python2(text) || !is_shallow(text) {
         return None;
     }
-    // An error of the parser itself is one more reason to ask the other.
-    let parsed = std::panic::catch_unwind(|| parse_unchecked_source(text, PySourceType::Python)).ok()?;
-    parsed.has_valid_syntax().then_some(parsed)
+    stacker::maybe_grow(STACK.0, STACK.1, || {
+        // An error of the parser itself is one more reason to ask the other.
+        let parsed = std::panic::catch_unwind(|| parse_unchecked_source(text, PySourceType::Python)).ok()?;
+        parsed.has_valid_syntax().then_some(parsed)
+    })
 }
 
 /// `print >> f, x` is valid Python 3, where it prints nothing; tree-sitter reads what its writer meant.
@@ -51,7 +58,8 @@ struct Frame {
 
 /// Whether no place of a text is nested too deeply for a walk that recurses; an upper bound, from its tokens.
 ///
-/// Brackets that do not match and lambdas without a colon are broken text, in which the parser goes its own way: they count as too deep.
+/// Brackets that do not match and lambdas without a colon are broken text, in which the parser goes its own way: they
+/// count as too deep.
 fn is_shallow(text: &str) -> bool {
     let mut tokens = lexer::lex(text, Mode::Module);
     let mut open = vec![Frame::default()];
