@@ -74,7 +74,7 @@ pub fn concerns(event: &Event, whole: bool) -> bool {
         kind if kind.decides() => match &event.call {
             None => false,
             Some(Err(_)) => true,
-            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command),
+            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command, event.cwd.as_deref()),
             Some(Ok(call)) => matches!(
                 call,
                 ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_)
@@ -99,6 +99,11 @@ impl Guards<'_> {
         }
         if let Some(run) = self.hooks {
             self.run_hooks(run, event, &files, &admitted, session.as_mut(), &mut outcome);
+        }
+        if !event.kind.decides() {
+            // Nothing is asked here; who cannot be asked is told (S17).
+            let failures = outcome.failures.drain(..);
+            outcome.notices.extend(failures.map(|why| rules::plain::plain(&why, rules::plain::WHY)));
         }
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
@@ -169,14 +174,22 @@ impl Guards<'_> {
         session: Option<&mut Session>,
         outcome: &mut Outcome,
     ) {
-        let state = admitted.state.as_deref().map(Ok);
+        let unusable =
+            || admitted.unusable.clone().unwrap_or_else(|| "the user database has no home folder".to_owned());
+        // A folder that lies in any workspace may have come with it, whoever works there now (S3).
+        let outside = |state| {
+            let around: Vec<PathBuf> = roots::enclosing(state).into_iter().map(|root| root.path).collect();
+            let admitted = self.folders.map_or(Ok(()), |folders| folders.admit(state, &around));
+            admitted.map(|()| state).map_err(|refused| refused.to_string())
+        };
+        let state = admitted.state.as_deref().ok_or_else(unusable).and_then(outside);
         let running = Running {
             event,
             payload: run.payload,
             cwd: &self.surroundings.cwd,
             config: self.config,
             user: admitted.user.as_deref(),
-            state: state.or_else(|| admitted.unusable.clone().map(Err)),
+            state,
             deadline: run.deadline,
         };
         let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);
@@ -207,10 +220,13 @@ impl Guards<'_> {
         let cwd = &self.surroundings.cwd;
         let edits = match call {
             ToolCall::Shell { command } => {
-                let found = shell::read(command, cwd, &files);
+                let home = self.folders.map_or(Path::new("/"), |folders| &folders.home);
+                let found = shell::read(command, shell::Place { cwd, home }, &files);
                 outcome.asks.extend(found.asks);
-                let mut objections = found.changed.into_iter().filter_map(|path| {
-                    let why = self.protection.objection(&Spelled::new(paths::normalize(&path)), &[])?;
+                let mut objections = found.changed.into_iter().filter_map(|changed| {
+                    let file = Spelled::new(paths::normalize(&changed.path));
+                    let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
+                    let why = self.protection.objection(&file, &[]).or_else(below)?;
                     Some(format!("ruleline asks about this command: self-protection: {why}"))
                 });
                 outcome.asks.extend(objections.next());

@@ -49,7 +49,7 @@ const TABLE: &[Kept] = &[
     file(&[".claude.json"], CLAUDE),
     folder(&["claude-code", "managed-settings.d"], CLAUDE),
     file(&["claude-code", "managed-settings.json"], CLAUDE),
-    folder(&["ClaudeCode"], CLAUDE),
+    folder(&["claudecode"], CLAUDE),
     file(&[".codex", "*.toml"], CODEX),
     file(&[".codex", "hooks.json"], CODEX),
     folder(&[".codex", "hooks"], CODEX),
@@ -105,10 +105,25 @@ const PLACES: &[(&str, &[&str])] = &[
     (".git", &["config", "hooks"]),
 ];
 
+/// What the folders of the user stand in.
+const OWN_ABOVE: [&str; 6] = [".config", "state", ".cache", "run", "roaming", "local"];
+
 /// Whether a text may name something of the table or a folder of ours; a scan of its bytes.
 pub fn may_name(text: &str) -> bool {
     let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
     TABLE.iter().filter_map(|kept| kept.parts.first()).any(|part| has(part))
+}
+
+/// Whether a folder may lie in something of the table or in a folder of ours; a look at its names.
+pub fn may_lie_in(folder: &Path) -> bool {
+    let mut before = String::new();
+    folder.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy().to_lowercase();
+        let ours = name == "ruleline" && OWN_ABOVE.contains(&before.as_str());
+        let listed = TABLE.iter().any(|kept| kept.parts.first().is_some_and(|first| *first == name));
+        before = name;
+        ours || listed
+    })
 }
 
 /// What is protected on this machine beside the table.
@@ -140,6 +155,15 @@ impl Protection {
         let what = file.each().find_map(|path| self.kept(path)).or_else(|| self.kept_elsewhere(file, roots))?;
         let path = rules::plain::plain(&paths::shown(&file.written), rules::plain::PATH);
         Some(format!("{path} is {what}: a person must change it, no agent may"))
+    }
+
+    /// Why only a person may touch all that stands below `folder`: the settings, the sessions and the grants do.
+    pub fn objection_to_all_below(&self, folder: &Spelled) -> Option<String> {
+        let holds =
+            |path: &Path| self.folders.iter().any(|own| own.starts_with(path) || paths::resolve(own).starts_with(path));
+        let found = folder.each().any(holds);
+        let path = rules::plain::plain(&paths::shown(&folder.written), rules::plain::PATH);
+        found.then(|| format!("{path} holds a folder of Ruleline: a person must change it, no agent may"))
     }
 
     /// The folder of the running program.

@@ -72,10 +72,15 @@ pub struct Session {
     dirty: bool,
 }
 
+/// The folder of the session of `id` in this state folder.
+pub fn folder(state: &Path, id: &str) -> PathBuf {
+    state.join("sessions").join(sha256_hex(id.as_bytes()))
+}
+
 impl Session {
     /// The session of `id`, begun now if it is not known.
     pub fn open(state: &Path, id: &str, cwd: Option<&Path>) -> Session {
-        let folder = state.join("sessions").join(sha256_hex(id.as_bytes()));
+        let folder = folder(state, id);
         let known = read(&folder);
         let dirty = known.is_none();
         let record =

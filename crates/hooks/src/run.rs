@@ -37,12 +37,23 @@ pub struct Launch<'a> {
     pub folder: &'a Path,
     /// The root it works for; its working folder.
     pub root: &'a Path,
+    /// Further workspaces whose programs nobody has read.
+    pub workspaces: &'a [PathBuf],
     /// One line of JSON for stdin, without its line end.
     pub payload: &'a str,
     /// When everything must be over; the entry's own timeout may end it earlier.
     pub deadline: Instant,
     /// Interpreters the user configured, tried before the fixed list.
     pub interpreters: &'a [PathBuf],
+}
+
+impl Launch<'_> {
+    /// Whether a path lies in a workspace, as written or where it leads.
+    fn is_in_a_workspace(&self, path: &Path) -> bool {
+        let resolved = system::paths::resolve(path);
+        let mut roots = std::iter::once(self.root).chain(self.workspaces.iter().map(PathBuf::as_path));
+        roots.any(|root| path.starts_with(root) || resolved.starts_with(system::paths::resolve(root)))
+    }
 }
 
 /// How one hook came out.

@@ -78,8 +78,8 @@ pub fn answer(
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
-        && guard::shell::is_quiet(command)
-        && !(everything && guard::hooks::present(folders.as_ref(), &surroundings.cwd, None))
+        && guard::shell::is_quiet(command, &surroundings.cwd)
+        && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
     {
         return Answer::silent();
     }
@@ -113,9 +113,7 @@ pub fn may_have_hooks(arguments: &Arguments, event: &Event) -> bool {
     if event.kind == EventKind::Other {
         return false;
     }
-    let cwd = working_folder(event);
-    let file = guard::hooks::named_file(event).map(|file| cwd.join(file));
-    guard::hooks::present(folders(arguments).as_ref(), &cwd, file.as_deref())
+    guard::hooks::present(folders(arguments).as_ref(), event, &working_folder(event))
 }
 
 fn working_folder(event: &Event) -> PathBuf {

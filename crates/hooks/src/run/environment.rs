@@ -13,7 +13,7 @@ use super::Launch;
 const PASSED: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "TERM"];
 /// Passed on where they begin so.
 const PASSED_PREFIX: &str = "LC_";
-/// Names of places: passed on if absolute and not below the root.
+/// Names of places: passed on if absolute and in no workspace.
 #[cfg(unix)]
 const PLACES: [&str; 1] = ["TMPDIR"];
 #[cfg(windows)]
@@ -43,10 +43,7 @@ pub(super) struct Environment {
 }
 
 pub(super) fn build(launch: &Launch<'_>) -> Environment {
-    let root = system::paths::resolve(launch.root);
-    let ours = |path: &Path| {
-        path.is_absolute() && !path.starts_with(launch.root) && !system::paths::resolve(path).starts_with(&root)
-    };
+    let ours = |path: &Path| path.is_absolute() && !launch.is_in_a_workspace(path);
     let mut variables = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let known = name.to_str().is_some_and(|name| PASSED.contains(&name) || name.starts_with(PASSED_PREFIX));
