@@ -263,6 +263,7 @@ mod tests {
             deep("f(", ")"),
             deep("f'{", "}'"),
             deep("lambda:", ""),
+            deep("lambda a,b:", ""),
             deep("a.b(", ").c"),
             deep("(", ""),
             deep("a if b else ", ""),

@@ -4,6 +4,8 @@
 //! Ruff's parser is several times faster and knows Python better; what it takes for broken, and what is nested more
 //! deeply than Python itself allows, is left to tree-sitter. Which of them reads a text depends on the text alone.
 
+#[cfg(test)]
+mod depth;
 mod expressions;
 mod statements;
 
@@ -19,14 +21,21 @@ use super::walk::{About, Raw, Walk};
 /// for them. Python gives up at 200 brackets and 100 blocks.
 const DEEPEST: u32 = 300;
 
+/// What must be left of the stack for a parse, in bytes, and how much is taken where there is less. The count of
+/// [`is_shallow`] bounds what is valid; how deeply the parser nests what it mends is its own affair, and freeing it
+/// recurses.
+const STACK: (usize, usize) = (8 << 20, 64 << 20);
+
 /// The syntax tree of a text, if it is valid Python.
 pub(crate) fn parse(text: &str) -> Option<Parsed<ModModule>> {
     if prints_as_python2(text) || !is_shallow(text) {
         return None;
     }
-    // An error of the parser itself is one more reason to ask the other.
-    let parsed = std::panic::catch_unwind(|| parse_unchecked_source(text, PySourceType::Python)).ok()?;
-    parsed.has_valid_syntax().then_some(parsed)
+    stacker::maybe_grow(STACK.0, STACK.1, || {
+        // An error of the parser itself is one more reason to ask the other.
+        let parsed = std::panic::catch_unwind(|| parse_unchecked_source(text, PySourceType::Python)).ok()?;
+        parsed.has_valid_syntax().then_some(parsed)
+    })
 }
 
 /// `print >> f, x` is valid Python 3, where it prints nothing; tree-sitter reads what its writer meant.
@@ -35,46 +44,44 @@ fn prints_as_python2(text: &str) -> bool {
         .any(|at| text[at + "print".len()..].trim_start_matches([' ', '\t']).starts_with(">>"))
 }
 
+/// What a bracket holds so far, and the statement around all of them.
+#[derive(Default)]
+struct Frame {
+    closer: Option<TokenKind>,
+    /// What may nest since the last comma.
+    depth: u32,
+    /// Lambdas whose colon is still to come: the commas before it part parameters, and nothing ends there.
+    lambdas: u32,
+    /// A `yield` takes all that follows, commas too.
+    is_yielding: bool,
+}
+
 /// Whether no place of a text is nested too deeply for a walk that recurses; an upper bound, from its tokens.
+///
+/// Brackets that do not match and lambdas without a colon are broken text, in which the parser goes its own way: they
+/// count as too deep.
 fn is_shallow(text: &str) -> bool {
     let mut tokens = lexer::lex(text, Mode::Module);
-    // What may nest since the last comma, for each open bracket; the first is the statement.
-    let mut open = vec![0_u32];
+    let mut open = vec![Frame::default()];
     let (mut total, mut blocks) = (0_u32, 0_u32);
     loop {
-        match tokens.next_token() {
-            TokenKind::EndOfFile => return true,
+        let kind = tokens.next_token();
+        let Some(frame) = open.last_mut() else { return false };
+        match kind {
+            TokenKind::EndOfFile => return frame.closer.is_none(),
+            TokenKind::Unknown => return false,
             TokenKind::Indent => blocks += 1,
             TokenKind::Dedent => blocks = blocks.saturating_sub(1),
+            TokenKind::Newline if frame.closer.is_some() || frame.lambdas > 0 => return false,
             TokenKind::Newline => {
-                open.clear();
-                open.push(0);
+                *frame = Frame::default();
                 total = 0;
             }
-            TokenKind::Lpar
-            | TokenKind::Lsqb
-            | TokenKind::Lbrace
-            | TokenKind::FStringStart
-            | TokenKind::TStringStart => {
-                open.push(0);
-                total += 1;
+            TokenKind::Comma if frame.lambdas == 0 && !frame.is_yielding => {
+                total -= std::mem::take(&mut frame.depth);
             }
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
-                if open.len() > 1 {
-                    total -= open.pop().unwrap_or(0) + 1;
-                }
-                // What was closed may be the start of a chain: `f()()`.
-                if let Some(last) = open.last_mut() {
-                    *last += 1;
-                    total += 1;
-                }
-            }
-            TokenKind::Comma => {
-                if let Some(last) = open.last_mut() {
-                    total -= std::mem::take(last);
-                }
-            }
-            TokenKind::Name
+            TokenKind::Comma
+            | TokenKind::Name
             | TokenKind::Int
             | TokenKind::Float
             | TokenKind::Complex
@@ -87,11 +94,31 @@ fn is_shallow(text: &str) -> bool {
             | TokenKind::False
             | TokenKind::None
             | TokenKind::Ellipsis => {}
-            // Operators and keywords.
-            _ => {
-                if let Some(last) = open.last_mut() {
-                    *last += 1;
+            closer if Some(closer) == frame.closer => {
+                total -= frame.depth + 1;
+                open.pop();
+                // What was closed may be the start of a chain: `f()()`.
+                if let Some(frame) = open.last_mut() {
+                    frame.depth += 1;
                     total += 1;
+                }
+            }
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd => {
+                return false;
+            }
+            // Brackets, operators and keywords.
+            kind => {
+                total += 1;
+                if let Some(closer) = closer_of(kind) {
+                    open.push(Frame { closer: Some(closer), ..Frame::default() });
+                } else {
+                    frame.depth += 1;
+                    match kind {
+                        TokenKind::Lambda => frame.lambdas += 1,
+                        TokenKind::Colon => frame.lambdas = frame.lambdas.saturating_sub(1),
+                        TokenKind::Yield => frame.is_yielding = true,
+                        _ => {}
+                    }
                 }
             }
         }
@@ -99,6 +126,17 @@ fn is_shallow(text: &str) -> bool {
             return false;
         }
     }
+}
+
+fn closer_of(opener: TokenKind) -> Option<TokenKind> {
+    Some(match opener {
+        TokenKind::Lpar => TokenKind::Rpar,
+        TokenKind::Lsqb => TokenKind::Rsqb,
+        TokenKind::Lbrace => TokenKind::Rbrace,
+        TokenKind::FStringStart => TokenKind::FStringEnd,
+        TokenKind::TStringStart => TokenKind::TStringEnd,
+        _ => return None,
+    })
 }
 
 /// What a module holds, names not yet resolved.
