@@ -5,6 +5,7 @@
 //! that keeps a pipe open keeps nobody waiting.
 
 mod environment;
+mod ground;
 mod program;
 #[cfg(unix)]
 mod unix;
@@ -16,7 +17,7 @@ use std::time::Instant;
 
 use crate::answer::{self, Left, Outcome};
 use crate::builtin::{self, Call};
-use crate::manifest::{Action, Entry};
+use crate::manifest::{Action, Entry, OnError};
 
 #[cfg(unix)]
 use unix as platform;
@@ -92,12 +93,13 @@ pub fn run(entry: &Entry, launch: &Launch<'_>) -> Ran {
     match command.and_then(|command| platform::run(command, launch.payload, deadline)) {
         Err(why) => Ran { outcome: Outcome::Unstarted(rules::plain::plain(&why, rules::plain::WHY)), note: None },
         Ok(finished) => {
-            let (outcome, note) = answer::read(Left {
+            let left = Left {
                 end: finished.end,
                 stdout: &finished.stdout.bytes,
                 stdout_cut: finished.stdout.cut,
                 stderr: &finished.stderr.bytes,
-            });
+            };
+            let (outcome, note) = answer::read(left, entry.on_error.unwrap_or(OnError::Allow));
             Ran { outcome, note }
         }
     }
