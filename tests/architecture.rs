@@ -145,7 +145,7 @@ fn names_stay_where_they_belong() {
     // What, in which folders it is looked for, and below which path it may stand.
     let table: [(&str, &[&str], &[&str], &str); 4] = [
         ("tower-lsp's types", &["tower_lsp"], &["server", "hook-bin", "crates"], "server/src/lsp"),
-        ("tree-sitter", &["tree_sitter"], &["server", "hook-bin", "crates"], "crates/syntax/"),
+        ("the parsers", &["tree_sitter", "ruff_python"], &["server", "hook-bin", "crates"], "crates/syntax/"),
         ("unsafe code", &["unsafe_code"], &["server", "hook-bin", "crates"], "hook-bin/src/memory.rs:"),
         ("printing on stdout, which is the protocol", &["println!(", "print!("], &["server", "crates"], "nowhere"),
     ];

@@ -403,3 +403,206 @@ fn a_guard_that_was_named_alone_runs_no_hook() {
     assert_eq!(project.hook(&["pre-edit", "--agent", "claude"], payload.to_string()).stdout, "");
     assert_eq!(marks(&mark), [""; 0]);
 }
+
+#[test]
+fn a_link_or_a_deep_folder_leads_around_no_guard() {
+    let project = Project::new();
+    write_hooks(&project.root, "  PreToolUse:\n    - script: no\n", &[("no.sh", "exit 2\n")]);
+    trust(&project.state(), &project.root);
+    let deep = project.root.join("d/".repeat(300));
+    let link = project.outside.join("link");
+    fs::create_dir_all(&deep).unwrap();
+    std::os::unix::fs::symlink(project.root.join("d/d"), &link).unwrap();
+    let read = |session: &str, cwd: &Path, path: &Path| {
+        let more = json!({"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": cwd});
+        send(&project, session, "PreToolUse", &more).decision()
+    };
+    let outside = &project.outside;
+    assert_eq!(read("one", outside, &outside.join("a")), "silent");
+    assert_eq!(read("two", outside, &link.join("secret")), "deny");
+    assert_eq!(read("three", &link, Path::new("secret")), "deny");
+    assert_eq!(read("four", &deep, Path::new("secret")), "deny");
+}
+
+#[test]
+fn who_leaves_the_folder_a_session_began_in_keeps_its_guards() {
+    let (project, _) = blocking();
+    trust(&project.state(), &project.root);
+    send(&project, "s", "SessionStart", &json!({"source": "startup"}));
+    let away = |session: &str| {
+        let more = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": project.outside});
+        send(&project, session, "PreToolUse", &more)
+    };
+    assert_eq!(away("s").decision(), "deny");
+    assert_eq!(away("other").decision(), "silent", "a session that began elsewhere has none");
+    // Folder and record are gone: the session alone knows.
+    fs::remove_dir_all(project.root.join(".ruleline")).unwrap();
+    fs::remove_dir_all(project.state().join("grants")).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "ask", "{said:?}");
+    assert!(said.reason().contains("nobody took it back"), "{said:?}");
+}
+
+#[test]
+fn a_patch_runs_the_hooks_of_every_root_it_writes_below_before_and_after() {
+    let project = Project::new();
+    let (one, other) = (project.base().join("one"), project.base().join("other"));
+    let mark = project.base().join("mark");
+    let entries = "  PreToolUse:\n    - script: it\n  PostToolUse:\n    - script: it\n";
+    for (root, name) in [(&one, "one"), (&other, "other")] {
+        write_hooks(root, entries, &[("it.sh", &leave(&mark, name))]);
+        trust(&project.state(), root);
+    }
+    let (to, from) = (one.join("a").display().to_string(), other.join("b").display().to_string());
+    fs::write(&from, "x\n").unwrap();
+    let patch =
+        format!("*** Begin Patch\n*** Add File: {to}\n+x\n*** Update File: {from}\n@@\n-x\n+y\n*** End Patch\n");
+    let patch = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "ok"});
+    for event in ["PreToolUse", "PostToolUse"] {
+        send_to(&project, "codex", event, event, &patch);
+        assert_eq!(marks(&mark), ["one", "other"], "{event}");
+        fs::remove_file(&mark).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_told_with_one_answer_is_told_with_the_next() {
+    let (project, _) = blocking();
+    trust(&project.state(), &project.root);
+    send(&project, "s", "SessionStart", &json!({"source": "startup"}));
+    fs::write(project.root.join(".ruleline/hooks/block.sh"), "exit 0\n").unwrap();
+    assert_eq!(send(&project, "s", "PreCompact", &json!({"trigger": "auto"})).stdout, "");
+    let said = send(&project, "s", "UserPromptSubmit", &json!({"prompt": "p"}));
+    assert!(said.context().contains("changed since they were trusted"), "{said:?}");
+}
+
+#[test]
+fn a_stop_is_blocked_by_no_failure() {
+    let (project, _) = blocking();
+    project.write_home(".config/ruleline/config.toml", "");
+    let user = project.home.join(".config/ruleline");
+    fs::set_permissions(&user, fs::Permissions::from_mode(0o777)).unwrap();
+    for event in ["Stop", "SubagentStop", "PostToolUse"] {
+        let said = send(&project, "s", event, &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}));
+        assert!(!said.stdout.contains("block\""), "{event}: {said:?}");
+        assert!(said.stderr.contains("is not used"), "{event}: {said:?}");
+    }
+    assert_eq!(shell(&project, "s", "ls").decision(), "ask");
+}
+
+#[test]
+fn t19_roots_within_roots_are_told_of_and_not_all_read() {
+    let project = Project::new();
+    let text = "# \n".repeat(300_000);
+    let mut folder = project.root.clone();
+    for _ in 0..40 {
+        folder.push("d");
+        let scripts: Vec<(String, &str)> = (0..8).map(|number| (format!("s{number}.sh"), text.as_str())).collect();
+        let scripts: Vec<(&str, &str)> = scripts.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        write_hooks(&folder, BLOCK, &scripts);
+    }
+    let more = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": folder});
+    let said = send(&project, "s", "PreToolUse", &more);
+    assert!(said.context().contains("were not looked at"), "{said:?}");
+    assert_eq!(said.context().lines().count(), 5, "{said:?}");
+    assert_eq!(send(&project, "s", "PreToolUse", &more).stdout, "", "it is said once");
+}
+
+#[test]
+fn s03_a_state_folder_in_a_workspace_holds_no_trust_wherever_the_agent_works() {
+    let (project, mark) = blocking();
+    let inside = project.root.join("state");
+    trust(&inside, &project.root);
+    let mut payload = project.payload("Bash", &json!({"command": "ls"}));
+    payload["cwd"] = json!(project.outside);
+    let words = ["hook", "--agent", "claude", "--state-dir", inside.to_str().unwrap()];
+    write_hooks(&project.outside, BLOCK, &[("block.sh", &script(&mark, "block"))]);
+    trust(&inside, &project.outside);
+    let said = project.run(&words, &[], payload.to_string().as_bytes());
+    assert_eq!(said.decision(), "ask", "{said:?}");
+    assert_eq!(marks(&mark), [""; 0]);
+}
+
+#[test]
+fn s11_a_command_that_names_what_is_protected_in_any_way_asks() {
+    let (project, _) = blocking();
+    let silent = [
+        "ls ~",
+        "rm -rf build/*",
+        "rm $FILE",
+        "cp ~/a ~/b",
+        "mv a b",
+        "echo x > $OUT/y",
+        "cat ~/.config/ruleline/rules.toml",
+    ];
+    for command in silent {
+        assert_eq!(shell(&project, "s", command).decision(), "silent", "{command}");
+    }
+    for command in [
+        "cp forged.json ~/.config/ruleline/config.toml",
+        "cp forged.json \"$HOME/.local/state/ruleline/grants/x.json\"",
+        "echo '{}' > ~/.local/state/ruleline/grants/x.json",
+        "echo '{}' > \"$HOME\"/.claude/settings.json",
+        "echo '{}' | tee ~/.local/state/ruleline/grants/x.json",
+        "rm -rf ~/.config",
+        "mv ~/.local/state /tmp/x",
+        "rm -rf .ruleline/hooks/*",
+        "rm -rf .rule'line'",
+        "sudo -n rm .ruleline/hooks/block.sh",
+    ] {
+        let said = shell(&project, "s", command);
+        assert_eq!(said.decision(), "ask", "{command}: {said:?}");
+        assert!(said.reason().contains("self-protection"), "{command}: {said:?}");
+    }
+    let inside = json!({
+        "tool_name": "Bash", "tool_input": {"command": "rm block.sh"}, "cwd": project.root.join(".ruleline/hooks"),
+    });
+    assert_eq!(send(&project, "s", "PreToolUse", &inside).decision(), "ask");
+}
+
+#[test]
+fn t08_a_program_of_any_workspace_is_no_program_of_a_hook() {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    let inner = project.root.join("vendor/inner");
+    fs::create_dir_all(inner.join(".git")).unwrap();
+    let bin = project.root.join("bin");
+    for (folder, name) in [(&bin, "evil"), (&project.outside, "mine")] {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("tool"), format!("#!/bin/sh\n{}", leave(&mark, name))).unwrap();
+        fs::set_permissions(folder.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let text = "hooks:\n  PreToolUse:\n    - command: [tool]\n    - script: it\n";
+    project.write_home(".config/ruleline/hooks/hooks.yaml", text);
+    project.write_home(".config/ruleline/hooks/it.sh", "tool\n");
+    let path = format!("{}:{}:/usr/bin:/bin", bin.display(), project.outside.display());
+    let state = project.state();
+    let words = ["hook", "--agent", "claude", "--state-dir", state.to_str().unwrap()];
+    let mut payload = project.payload("Bash", &json!({"command": "ls"}));
+    // Where it began, below it, and elsewhere in the same session.
+    for cwd in [&project.root, &inner, &project.home] {
+        payload["cwd"] = json!(cwd);
+        let said = project.run(&words, &[("PATH", &path)], payload.to_string().as_bytes());
+        assert_eq!(said.decision(), "silent", "{}: {said:?}", cwd.display());
+    }
+    assert_eq!(marks(&mark), ["mine"; 6]);
+}
+
+#[test]
+fn s01_hooks_of_the_user_that_others_may_write_do_not_run() {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    let folder = project.home.join(".config/ruleline/hooks");
+    project.write_home(".config/ruleline/hooks/hooks.yaml", "hooks:\n  PreToolUse:\n    - script: it\n");
+    project.write_home(".config/ruleline/hooks/it.sh", leave(&mark, "ran"));
+    for (path, usual) in [(folder.clone(), 0o755), (folder.join("it.sh"), 0o644), (folder.join("hooks.yaml"), 0o644)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(usual | 0o002)).unwrap();
+        let said = shell(&project, "s", "ls");
+        assert_eq!(said.decision(), "ask", "{}: {said:?}", path.display());
+        assert!(said.reason().contains("written by others"), "{said:?}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(usual)).unwrap();
+    }
+    assert_eq!(marks(&mark), [""; 0]);
+    assert_eq!(shell(&project, "s", "ls").decision(), "silent");
+    assert_eq!(marks(&mark), ["ran"]);
+}

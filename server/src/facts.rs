@@ -1,9 +1,8 @@
 //! The one store of facts: what is known of a text, keyed by the text's digest.
 //!
 //! Diagnostics and the socket both ask here, so that one content is parsed once whoever asks; [`FactStore::parses`]
-//! counts. Beside the facts the tree is kept, so that a text near a known one is parsed by its difference alone; for a text
-//! with errors that of the text it was made from, since only a tree without errors can be built upon. Knows texts and
-//! languages, nothing of documents, files or LSP. Bounded in bytes: the least recently used goes first.
+//! counts. Trees are not kept: reading a text anew costs no more than mending a tree. Knows texts and languages, nothing of
+//! documents, files or LSP. Bounded in bytes: the least recently used goes first.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -13,10 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use rules::FactSource;
 use syntax::{Argument, Call, Definition, Facts, Import, Language, Limits, Span, Tree, Use};
 
-/// About how many bytes of facts, trees and texts are kept.
+/// About how many bytes of facts and texts are kept.
 const BUDGET: usize = 16 << 20;
-/// About how many bytes of tree a byte of source takes.
-const TREE: usize = 10;
 
 /// Names a text: SHA-256 of its bytes.
 pub type Digest = [u8; 32];
@@ -27,14 +24,6 @@ type Outcome = Result<Parsed, String>;
 struct Parsed {
     text: Arc<str>,
     facts: Arc<Facts>,
-    whole: Option<Whole>,
-}
-
-/// A text without errors and its tree: the text itself, or the last one on the way to it.
-#[derive(Clone)]
-struct Whole {
-    text: Arc<str>,
-    tree: Arc<Tree>,
 }
 
 /// Filled by whoever asks first; the others wait for it.
@@ -106,7 +95,7 @@ impl FactStore {
         FactStore { kept: Mutex::default(), parses: AtomicU64::new(0), budget }
     }
 
-    /// How often a text was parsed, whole or by its difference.
+    /// How often a text was parsed.
     pub fn parses(&self) -> u64 {
         self.parses.load(Ordering::Relaxed)
     }
@@ -129,35 +118,23 @@ impl FactStore {
         drop(slot);
     }
 
-    /// A source of facts for texts that differ little from the text `base`, which may have been asked for before.
-    pub fn near(&self, base: Option<Digest>) -> Near<'_> {
-        Near { store: self, base, asked: RefCell::default() }
+    /// A source of facts that digests each text once, and tells its digest.
+    pub fn telling(&self) -> Telling<'_> {
+        Telling { store: self, asked: RefCell::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tree to build upon for texts near this one, without parsing it.
-    fn whole(&self, language: Language, digest: Digest) -> Option<Whole> {
-        let cell = self.lock().slots.get(&(language, digest))?.cell.clone();
-        cell.get()?.as_ref().ok()?.whole.clone()
-    }
-
-    fn get(
-        &self,
-        language: Language,
-        text: &Arc<str>,
-        digest: Digest,
-        base: Option<Digest>,
-    ) -> Result<Arc<Facts>, String> {
+    fn get(&self, language: Language, text: &Arc<str>, digest: Digest) -> Result<Arc<Facts>, String> {
         let key = (language, digest);
         let cell = self.lock().cell(key);
         let mut fresh = false;
         let outcome = cell.get_or_init(|| {
             fresh = true;
             self.parses.fetch_add(1, Ordering::Relaxed);
-            parse(language, text, base.and_then(|base| self.whole(language, base)))
+            parse(language, text)
         });
         if fresh {
             self.lock().weigh(key, outcome.as_ref().map_or(text.len(), weight), self.budget);
@@ -168,14 +145,13 @@ impl FactStore {
 
 impl FactSource for FactStore {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        self.get(language, text, system::digest::sha256(text.as_bytes()), None)
+        self.get(language, text, system::digest::sha256(text.as_bytes()))
     }
 }
 
-/// See [`FactStore::near`].
-pub struct Near<'a> {
+/// See [`FactStore::telling`].
+pub struct Telling<'a> {
     store: &'a FactStore,
-    base: Option<Digest>,
     asked: RefCell<Vec<Asked>>,
 }
 
@@ -187,59 +163,29 @@ struct Asked {
     facts: Arc<Facts>,
 }
 
-impl Near<'_> {
+impl Telling<'_> {
     /// The digest of a text whose facts were given out here.
     pub fn digest_of(&self, text: &Arc<str>) -> Option<Digest> {
         self.asked.borrow().iter().find(|asked| Arc::ptr_eq(&asked.text, text)).map(|asked| asked.digest)
     }
 }
 
-impl FactSource for Near<'_> {
+impl FactSource for Telling<'_> {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
         let mut asked = self.asked.borrow_mut();
         if let Some(known) = asked.iter().find(|known| known.language == language && Arc::ptr_eq(&known.text, text)) {
             return Ok(known.facts.clone());
         }
         let digest = system::digest::sha256(text.as_bytes());
-        let facts = self.store.get(language, text, digest, self.base)?;
+        let facts = self.store.get(language, text, digest)?;
         asked.push(Asked { language, text: text.clone(), digest, facts: facts.clone() });
         Ok(facts)
     }
 }
 
-fn parse(language: Language, text: &Arc<str>, base: Option<Whole>) -> Outcome {
-    let limits = Limits::default();
-    let tree = match &base {
-        None => Tree::parse(language, text, &limits),
-        Some(base) => {
-            let (replaced, inserted) = difference(&base.text, text);
-            let mut tree = (*base.tree).clone();
-            tree.edit(&replaced, inserted);
-            tree.reparse(text, &limits)
-        }
-    };
-    let tree = tree.map_err(|stop| stop.to_string())?;
-    let facts = Arc::new(tree.facts(text));
-    let whole = if tree.has_errors() { base } else { Some(Whole { text: text.clone(), tree: Arc::new(tree) }) };
-    Ok(Parsed { text: text.clone(), facts, whole })
-}
-
-/// The one replacement that leads from `before` to `after`: the bytes of `before` that go, and how many come.
-fn difference(before: &str, after: &str) -> (Span, usize) {
-    let (old, new) = (before.as_bytes(), after.as_bytes());
-    let shared = old.iter().zip(new).take_while(|(left, right)| left == right).count();
-    let start = floor(before, shared);
-    let tail =
-        old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(left, right)| left == right).count();
-    let end = (old.len() - tail..=old.len()).find(|&at| before.is_char_boundary(at)).unwrap_or(old.len());
-    (start..end, new.len() - (old.len() - end) - start)
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+fn parse(language: Language, text: &Arc<str>) -> Outcome {
+    let tree = Tree::parse(language, text, &Limits::default()).map_err(|stop| stop.to_string())?;
+    Ok(Parsed { text: text.clone(), facts: Arc::new(tree.facts(text)) })
 }
 
 /// About how many bytes an entry keeps alive.
@@ -247,7 +193,6 @@ fn weight(parsed: &Parsed) -> usize {
     let Facts { calls, uses, definitions, imports, comments, strings, errors } = &*parsed.facts;
     let names = |names: &[String], bindings: &[Span]| names.len() * 40 + size_of_val(bindings);
     parsed.text.len()
-        + parsed.whole.as_ref().map_or(0, |whole| whole.text.len() * (1 + TREE))
         + calls.len() * size_of::<Call>()
         + calls.iter().map(|call| names(&call.names, &call.bindings)).sum::<usize>()
         + calls.iter().map(|call| call.arguments.len() * size_of::<Argument>()).sum::<usize>()
@@ -278,60 +223,10 @@ mod tests {
                 scope.spawn(|| ask(&store, "eval(1)\n"));
             }
         });
-        assert_eq!(ask(&store.near(Some(digest("other"))), "eval(1)\n").calls.len(), 1);
+        assert_eq!(ask(&store.telling(), "eval(1)\n").calls.len(), 1);
         assert_eq!(store.parses(), 1);
         ask(&store, "eval(2)\n");
         assert_eq!(store.parses(), 2);
-    }
-
-    #[test]
-    fn facts_of_a_difference_are_those_of_a_fresh_parse() {
-        let texts = [
-            "import os\n\ndef f():\n    os.system('é')\n",
-            "import os\n\ndef f():\n    os.system('😀')\n",
-            "import os\n\ndef f():\n    os.system('😀'\n",
-            "import sys as os\n\ndef f():\n    os.system('😀')\n",
-            "",
-            "eval(1)\r\neval(2)\reval(3)\n",
-            "eval(1)\r\neval(2)\r\neval(3)\n",
-        ];
-        for before in texts {
-            for after in texts {
-                let store = FactStore::default();
-                ask(&store, before);
-                assert_eq!(
-                    ask(&store.near(Some(digest(before))), after),
-                    ask(&FactStore::default(), after),
-                    "{before:?} {after:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn facts_are_those_of_a_fresh_parse_along_a_way_through_errors() {
-        let texts = ["f(1)\n", "f(1\n", "", "f('\n", "g(2)\nf(1)\n", "def\n", "def f(): eval(1)\nf(1)\n"];
-        for middle in texts {
-            for last in texts {
-                let store = FactStore::default();
-                ask(&store, texts[0]);
-                ask(&store.near(Some(digest(texts[0]))), middle);
-                let found = ask(&store.near(Some(digest(middle))), last);
-                assert_eq!(found, ask(&FactStore::default(), last), "{middle:?} {last:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_tree_from_before_an_error_is_kept_until_there_is_another() {
-        let store = FactStore::default();
-        ask(&store, "f(1)\n");
-        ask(&store.near(Some(digest("f(1)\n"))), "f(1\n");
-        store.forget(digest("f(1)\n"));
-        let whole = store.whole(Language::Python, digest("f(1\n")).unwrap();
-        assert_eq!(&*whole.text, "f(1)\n");
-        ask(&store.near(Some(digest("f(1\n"))), "f(12)\n");
-        assert_eq!(&*store.whole(Language::Python, digest("f(12)\n")).unwrap().text, "f(12)\n");
     }
 
     #[test]
@@ -366,19 +261,5 @@ mod tests {
         let store = FactStore::default();
         let text: Arc<str> = "x".repeat(Limits::default().bytes + 1).into();
         assert!(store.facts(Language::Python, &text).unwrap_err().contains("limit"));
-    }
-
-    #[test]
-    fn differences() {
-        for (before, after, expected) in [
-            ("abc", "abXc", (2..2, 1)),
-            ("aa", "aaa", (2..2, 1)),
-            ("aaa", "aa", (2..3, 0)),
-            ("é", "è", (0..2, 2)),
-            ("", "x", (0..0, 1)),
-            ("same", "same", (4..4, 0)),
-        ] {
-            assert_eq!(difference(before, after), expected, "{before} {after}");
-        }
     }
 }

@@ -30,7 +30,7 @@ pub struct Book {
 
 impl Book {
     fn new(loaded: LoadedBook) -> Book {
-        Book { text: Text::new(loaded.book.text().clone()), loaded: Arc::new(loaded) }
+        Book { text: Text::new(loaded.book.text()), loaded: Arc::new(loaded) }
     }
 
     /// The rules.

@@ -2,6 +2,7 @@
 //!
 //! Judges nothing and touches no file but through [`Files`].
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -132,7 +133,7 @@ fn replace(path: &str, steps: &[EditStep], cwd: Option<&Path>, files: &dyn Files
 /// old text finds its place in a file that has `\r\n`, and given back with the ends that the file has.
 fn replaced(before: Option<&str>, steps: &[EditStep]) -> Result<String, String> {
     let ends = Ends::of(before.unwrap_or_default());
-    let mut text = before.map(|text| ends.fold(text).into_owned());
+    let mut text = before.map(|text| ends.fold(text));
     let mut work = MAX_WORK;
     for (number, step) in (1..).zip(steps) {
         let (old, new) = (ends.fold(&step.old), ends.fold(&step.new));
@@ -141,9 +142,10 @@ fn replaced(before: Option<&str>, steps: &[EditStep]) -> Result<String, String> 
             None if old.is_empty() => Ok(new.into_owned()),
             None => Err("there is no such file".to_owned()),
         };
-        text = Some(result.map_err(|why| if steps.len() > 1 { format!("edit {number}: {why}") } else { why })?);
+        let result = result.map_err(|why| if steps.len() > 1 { format!("edit {number}: {why}") } else { why })?;
+        text = Some(Cow::Owned(result));
     }
-    Ok(ends.unfold(text.unwrap_or_default()))
+    Ok(ends.unfold(text.unwrap_or_default().into_owned()))
 }
 
 fn replaced_once(text: &str, old: &str, new: &str, all: bool, work: &mut usize) -> Result<String, String> {

@@ -32,6 +32,17 @@ pub struct Section<'a> {
     pub action: Action<'a>,
 }
 
+impl<'a> Section<'a> {
+    /// The files it is about, as written.
+    pub fn files(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let target = match self.action {
+            Action::Update { target, .. } => target,
+            Action::Add(_) | Action::Delete => None,
+        };
+        std::iter::once(self.path).chain(target)
+    }
+}
+
 /// What a patch does to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action<'a> {

@@ -15,14 +15,20 @@ use crate::json;
 /// The fields that keep a place of their own; all others stand in `extra`.
 const NAMED: [&str; 6] = ["hook_event_name", "session_id", "cwd", "tool_name", "tool_input", "tool_response"];
 
+/// How deep values may stand in one another: a script whose reader gives up on what is deeper would have judged nothing.
+const DEPTH: usize = 128;
+
 /// The line for a script, without its line end. `bytes` are those that `event` was read from.
 ///
 /// # Errors
-/// The bytes are no JSON object, in one line.
+/// In one line: the bytes are no JSON object, or one nested deeper than readers of JSON follow.
 pub fn payload(event: &Event, bytes: &[u8]) -> Result<String, String> {
     let text = json::text(bytes)?;
     let text = json::mend(&text).map_or(text, Cow::Owned);
     let fields = fields(&text).map_err(|error| format!("the payload is not a JSON object: {error}"))?;
+    if is_deeper(&text, DEPTH) {
+        return Err(format!("its values are nested more than {DEPTH} deep"));
+    }
     let name = if event.name.is_empty() { event.kind.name() } else { &event.name };
     let canonical = if event.kind == EventKind::Other { name } else { event.kind.name() };
     let mut line = Line { out: String::with_capacity(text.len() + 64), empty: true };
@@ -45,6 +51,25 @@ pub fn payload(event: &Event, bytes: &[u8]) -> Result<String, String> {
     line.out.push_str(&extra.out);
     line.out.push('}');
     Ok(line.out)
+}
+
+/// Whether lists and objects stand more than `depth` deep in one another; strings are passed over.
+fn is_deeper(text: &str, depth: usize) -> bool {
+    let (mut inside, mut escaped, mut open) = (false, false, 0_usize);
+    text.bytes().any(|byte| {
+        if inside {
+            inside = byte != b'"' || escaped;
+            escaped = byte == b'\\' && !escaped;
+            return false;
+        }
+        match byte {
+            b'"' => inside = true,
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > depth
+    })
 }
 
 /// An object that is being written.
@@ -139,6 +164,21 @@ mod tests {
             line(Dialect::Claude, start),
             r#"{"hook_event_name":"SessionStart","event":"SessionStart","extra":{"source":"clear"}}"#
         );
+    }
+
+    #[test]
+    fn what_readers_do_not_follow_is_not_handed_to_them() {
+        let nested = |depth: usize| {
+            let value = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            let text = format!(
+                r#"{{"hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":{{"a":{value},"b":"\\\"[[["}}}}"#
+            );
+            let event = parse(Some(Dialect::Claude), None, br#"{"hook_event_name":"Stop"}"#).unwrap();
+            payload(&event, text.as_bytes())
+        };
+        assert!(nested(DEPTH - 2).is_ok());
+        assert!(nested(DEPTH - 1).unwrap_err().contains("nested"));
+        assert!(nested(100_000).unwrap_err().contains("nested"));
     }
 
     #[test]

@@ -72,6 +72,12 @@ pub fn render(head: &Head, decision: &Decision, options: RenderOptions) -> Answe
     Answer { stdout, ..Answer::silent() }
 }
 
+/// Whether the agent reads context with an answer that decides nothing on this event.
+pub fn takes_context(head: &Head) -> bool {
+    let context = Decision { context: vec!["context".to_owned()], ..Decision::silent() };
+    render(head, &context, RenderOptions::default()).stdout.is_some()
+}
+
 /// A decision as it will be said: bounded, never without a reason, an ask only where somebody can answer it.
 struct Words<'a> {
     permission: Permission,

@@ -23,11 +23,30 @@ pub struct Question<'a> {
     pub books: &'a [(Arc<LoadedBook>, Change)],
 }
 
+/// Waits for what a server claims of each rulebook, in their order, computed from exactly the bytes of the question; none
+/// when it has no whole answer (a check that could not be made is no whole answer).
+pub type Answer<'a> = Box<dyn FnOnce() -> Option<Vec<Vec<Claim>>> + 'a>;
+
 /// A server that may know the answer already.
 pub trait Accelerator {
-    /// What it claims of each rulebook, in their order, computed from exactly the bytes of the question; none when it
-    /// has no whole answer (a check that could not be made is no whole answer).
-    fn claims(&self, question: &Question<'_>) -> Option<Vec<Vec<Claim>>>;
+    /// Asks, and leaves the waiting to whoever wants the answer; none when nobody was asked.
+    fn ask<'a>(&'a self, question: &Question<'_>) -> Option<Answer<'a>>;
+}
+
+/// A server, and what is done while it thinks.
+pub(crate) struct Meanwhile<'a> {
+    pub server: &'a dyn Accelerator,
+    pub work: &'a dyn Fn(),
+}
+
+impl Accelerator for Meanwhile<'_> {
+    fn ask<'a>(&'a self, question: &Question<'_>) -> Option<Answer<'a>> {
+        let answer = self.server.ask(question)?;
+        Some(Box::new(|| {
+            (self.work)();
+            answer()
+        }))
+    }
 }
 
 /// The verdicts of a claimed refusal, each finding stated anew from our own copy; none unless all of them stand and one
@@ -56,29 +75,29 @@ impl FactSource for NoFacts {
     }
 }
 
-/// Facts of texts, but when the first are needed a server is asked: where it knows the answer, no facts are taken, and
-/// what is judged without them counts for nothing.
+/// Facts of texts, but when the first are needed a server is asked: where one was, no facts are taken, and what is judged
+/// without them counts for nothing.
 pub(crate) struct AskFirst<'a> {
-    ask: &'a dyn Fn() -> Option<Vec<Verdict>>,
+    ask: &'a dyn Fn() -> Option<Answer<'a>>,
     facts: &'a dyn FactSource,
-    answer: OnceCell<Option<Vec<Verdict>>>,
+    asked: OnceCell<Option<Answer<'a>>>,
 }
 
 impl<'a> AskFirst<'a> {
-    pub fn new(ask: &'a dyn Fn() -> Option<Vec<Verdict>>, facts: &'a dyn FactSource) -> AskFirst<'a> {
-        AskFirst { ask, facts, answer: OnceCell::new() }
+    pub fn new(ask: &'a dyn Fn() -> Option<Answer<'a>>, facts: &'a dyn FactSource) -> AskFirst<'a> {
+        AskFirst { ask, facts, asked: OnceCell::new() }
     }
 
-    /// The answer, if a server was asked and knew it.
-    pub fn into_answer(self) -> Option<Vec<Verdict>> {
-        self.answer.into_inner().flatten()
+    /// The answer to wait for, if a server was asked.
+    pub fn into_answer(self) -> Option<Answer<'a>> {
+        self.asked.into_inner().flatten()
     }
 }
 
 impl FactSource for AskFirst<'_> {
     fn facts(&self, language: Language, text: &Arc<str>) -> Result<Arc<Facts>, String> {
-        match self.answer.get_or_init(self.ask) {
-            Some(_) => Err("a server knows the answer".to_owned()),
+        match self.asked.get_or_init(self.ask) {
+            Some(_) => Err("a server was asked".to_owned()),
             None => self.facts.facts(language, text),
         }
     }
@@ -106,9 +125,9 @@ mod tests {
     }
 
     impl Accelerator for Told {
-        fn claims(&self, _: &Question<'_>) -> Option<Vec<Vec<Claim>>> {
+        fn ask<'a>(&'a self, _: &Question<'_>) -> Option<Answer<'a>> {
             *self.asked.borrow_mut() += 1;
-            self.answer.clone()
+            Some(Box::new(|| self.answer.clone()))
         }
     }
 
@@ -163,6 +182,18 @@ mod tests {
             let judged = judge(text, Some(answer)).0;
             assert_eq!(judged.parts[0].verdict, alone.parts[0].verdict, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_left_to_do_is_done_after_a_server_is_asked_and_before_it_is_waited_for() {
+        let told = Told { answer: Some(vec![]), asked: RefCell::new(0) };
+        let done = RefCell::new(Vec::new());
+        let work = || done.borrow_mut().push(*told.asked.borrow());
+        let meanwhile = Meanwhile { server: &told, work: &work };
+        let answer = meanwhile.ask(&Question { file: Path::new("/a"), books: &[] }).unwrap();
+        assert_eq!(*done.borrow(), [0; 0]);
+        assert_eq!(answer(), Some(vec![]));
+        assert_eq!(*done.borrow(), [1]);
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! behind [`RulebookSource`]; the hook reads each time.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::string::FromUtf8Error;
+use std::sync::{Arc, OnceLock};
 
-use rules::{Format, Rulebook};
+use rules::{Format, Rulebook, rulebook};
 
 /// Largest rulebook that is read, in bytes; what `rules` loads is bounded by itself.
 pub const LARGEST: u64 = 4 << 20;
@@ -56,23 +57,40 @@ impl Place {
 pub struct LoadedBook {
     /// Its file.
     pub path: PathBuf,
-    /// The file's bytes.
-    pub bytes: Arc<[u8]>,
-    /// What they say.
+    /// What it says.
     pub book: Rulebook,
+    /// The file's bytes, where they are not those of the rulebook's text.
+    unread: Option<Vec<u8>>,
+    digest: OnceLock<[u8; 32]>,
 }
 
 impl LoadedBook {
     /// Loads a rulebook from bytes at hand.
     pub fn from_bytes(path: PathBuf, bytes: Vec<u8>) -> LoadedBook {
-        let book = Rulebook::load(&bytes, Format::of(&path.to_string_lossy()));
-        LoadedBook { path, bytes: bytes.into(), book }
+        LoadedBook::about(path, bytes, None)
     }
 
-    /// As [`LoadedBook::from_bytes`], with [`Rulebook::load_about`].
-    fn about(path: PathBuf, bytes: Vec<u8>, names: &[String]) -> LoadedBook {
-        let book = Rulebook::load_about(&bytes, Format::of(&path.to_string_lossy()), names);
-        LoadedBook { path, bytes: bytes.into(), book }
+    /// As [`LoadedBook::from_bytes`]; with names, only what is about a file of these names has to be loaded.
+    fn about(path: PathBuf, bytes: Vec<u8>, names: Option<&[String]>) -> LoadedBook {
+        let format = Format::of(&path.to_string_lossy());
+        let (book, unread) = match String::from_utf8(bytes) {
+            Ok(text) if text.len() <= rulebook::LONGEST => (Rulebook::load_text(text, format, names), None),
+            other => {
+                let bytes = other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes);
+                (Rulebook::load(&bytes, format), Some(bytes))
+            }
+        };
+        LoadedBook { path, book, unread, digest: OnceLock::new() }
+    }
+
+    /// The file's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.unread.as_deref().unwrap_or(self.book.text().as_bytes())
+    }
+
+    /// SHA-256 of the bytes, computed when it is first asked for.
+    pub fn digest(&self) -> [u8; 32] {
+        *self.digest.get_or_init(|| system::digest::sha256(self.bytes()))
     }
 }
 
@@ -114,10 +132,25 @@ impl RulebookSource for FromDisk {
     }
 
     fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
-        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::about(place.path(), bytes, names))))
+        Ok(FromDisk::read(place)?.map(|bytes| Arc::new(LoadedBook::about(place.path(), bytes, Some(names)))))
     }
 
     fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
         Arc::new(LoadedBook::from_bytes(path.to_path_buf(), bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_rulebook_are_those_of_its_file_whatever_they_are() {
+        let long = b"# \n".repeat(rulebook::LONGEST / 3 + 1);
+        for bytes in [b"[[rule]]\nid = 'a'\n".to_vec(), b"\xff\xfe[".to_vec(), "\u{feff}# a\n".into(), long, vec![]] {
+            let book = LoadedBook::from_bytes("/p/rules.toml".into(), bytes.clone());
+            assert_eq!(book.bytes(), bytes);
+            assert_eq!(book.digest(), system::digest::sha256(&bytes));
+        }
     }
 }

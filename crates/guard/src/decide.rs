@@ -4,7 +4,7 @@
 //! files are as bad as the worst. What could not be judged is never silence. Nothing here knows an agent's words, and an
 //! event without anything to look at touches no disk.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use rules::{Change, Effect, FactSource};
 use system::open::OpenError;
 use system::{Folders, paths, roots};
 
-use crate::accelerate::Accelerator;
+use crate::accelerate::{Accelerator, Meanwhile};
 use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, read_project};
 use crate::hooks::Running;
@@ -74,7 +74,7 @@ pub fn concerns(event: &Event, whole: bool) -> bool {
         kind if kind.decides() => match &event.call {
             None => false,
             Some(Err(_)) => true,
-            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command),
+            Some(Ok(ToolCall::Shell { command })) => shell::may_write(command, event.cwd.as_deref()),
             Some(Ok(call)) => matches!(
                 call,
                 ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_)
@@ -100,6 +100,11 @@ impl Guards<'_> {
         if let Some(run) = self.hooks {
             self.run_hooks(run, event, &files, &admitted, session.as_mut(), &mut outcome);
         }
+        if !event.kind.decides() {
+            // Nothing is asked here; who cannot be asked is told (S17).
+            let failures = outcome.failures.drain(..);
+            outcome.notices.extend(failures.map(|why| rules::plain::plain(&why, rules::plain::WHY)));
+        }
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
@@ -115,8 +120,8 @@ impl Guards<'_> {
                 .push("the user database has no home folder for this user: no user's rules, no sessions".to_owned());
             return Admitted::default();
         };
-        let workspaces = self.surroundings.enclosing();
-        let user = match folders.admit(&folders.user, workspaces) {
+        let workspaces: Vec<PathBuf> = self.surroundings.enclosing().iter().map(|root| root.path.clone()).collect();
+        let user = match folders.admit(&folders.user, &workspaces) {
             Ok(()) => Some(folders.user.clone()),
             Err(refused) => {
                 if folders.user.symlink_metadata().is_ok() {
@@ -126,7 +131,7 @@ impl Guards<'_> {
             }
         };
         let mut unusable = None;
-        let state = match folders.admit(&folders.state, workspaces) {
+        let state = match folders.admit(&folders.state, &workspaces) {
             Ok(()) => Some(folders.state.clone()),
             Err(refused) => {
                 outcome.notes.push(refused.to_string());
@@ -156,7 +161,7 @@ impl Guards<'_> {
 
     fn record(&self, session: &mut Session, place: &Place) {
         if let Ok(book) = self.books.load(place) {
-            session.see(&place.path(), book.as_ref().map(|book| &*book.bytes));
+            session.see_digested(&place.path(), book.as_ref().map(|book| (book.bytes(), book.digest())));
         }
     }
 
@@ -169,14 +174,22 @@ impl Guards<'_> {
         session: Option<&mut Session>,
         outcome: &mut Outcome,
     ) {
-        let state = admitted.state.as_deref().map(Ok);
+        let unusable =
+            || admitted.unusable.clone().unwrap_or_else(|| "the user database has no home folder".to_owned());
+        // A folder that lies in any workspace may have come with it, whoever works there now (S3).
+        let outside = |state| {
+            let around: Vec<PathBuf> = roots::enclosing(state).into_iter().map(|root| root.path).collect();
+            let admitted = self.folders.map_or(Ok(()), |folders| folders.admit(state, &around));
+            admitted.map(|()| state).map_err(|refused| refused.to_string())
+        };
+        let state = admitted.state.as_deref().ok_or_else(unusable).and_then(outside);
         let running = Running {
             event,
             payload: run.payload,
             cwd: &self.surroundings.cwd,
             config: self.config,
             user: admitted.user.as_deref(),
-            state: state.or_else(|| admitted.unusable.clone().map(Err)),
+            state,
             deadline: run.deadline,
         };
         let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);
@@ -207,10 +220,13 @@ impl Guards<'_> {
         let cwd = &self.surroundings.cwd;
         let edits = match call {
             ToolCall::Shell { command } => {
-                let found = shell::read(command, cwd, &files);
+                let home = self.folders.map_or(Path::new("/"), |folders| &folders.home);
+                let found = shell::read(command, shell::Place { cwd, home }, &files);
                 outcome.asks.extend(found.asks);
-                let mut objections = found.changed.into_iter().filter_map(|path| {
-                    let why = self.protection.objection(&Spelled::new(paths::normalize(&path)), &[])?;
+                let mut objections = found.changed.into_iter().filter_map(|changed| {
+                    let file = Spelled::new(paths::normalize(&changed.path));
+                    let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
+                    let why = self.protection.objection(&file, &[]).or_else(below)?;
                     Some(format!("ruleline asks about this command: self-protection: {why}"))
                 });
                 outcome.asks.extend(objections.next());
@@ -248,13 +264,21 @@ impl Guards<'_> {
         let judging = Judging {
             books: self.books,
             facts: self.facts,
-            accelerator: self.accelerator,
+            accelerator: None,
             surroundings: self.surroundings,
             user: admitted.user.as_deref(),
         };
         let stack = judging.stack(&file);
         outcome.settle(&stack, session.as_deref_mut());
         let change = change_of(edit, &stack.shown);
+        let here = self.surroundings.root();
+        let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
+        let objection = LazyCell::new(|| self.protection.objection(&file, &roots));
+        let work = || {
+            LazyCell::force(&objection);
+        };
+        let meanwhile = self.accelerator.map(|server| Meanwhile { server, work: &work });
+        let judging = Judging { accelerator: meanwhile.as_ref().map(|server| server as _), ..judging };
         let mut judged = judging.judge(&file, &stack, &change, session);
         outcome.news.append(&mut judged.news);
         if !file.written.is_absolute() {
@@ -283,9 +307,7 @@ impl Guards<'_> {
             InstructionCheck::Ask => Some(Effect::Ask),
         };
         let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default();
-        let here = self.surroundings.root();
-        let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
-        let objection = self.protection.objection(&file, &roots);
+        let objection = LazyCell::force(&objection).clone();
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
         outcome.reports.push(Report { change, judged, instructions, objection });

@@ -4,6 +4,7 @@
 //! session began with that grant. All of it is decided anew at each event from the store and the session's record. Where
 //! a guard that was granted cannot run, a call it would have looked at asks.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -17,13 +18,15 @@ use ::hooks::standing::{Standing, sentence};
 use ::hooks::{Grant, MANIFEST, Snapshot, Store, Tree, builtin};
 use agents::{Event, EventKind, ToolCall};
 use rules::plain::{self, plain};
-use system::{Folders, paths};
+use system::{Folders, paths, roots};
 
 use crate::config::Config;
-use crate::session::Session;
+use crate::session::{self, Session};
 
-/// How far upwards a folder of hooks is looked for, in folders.
-const HEIGHT: usize = 128;
+/// The longest path below which a folder of hooks is looked for, in bytes: the system opens none longer.
+const LONGEST: usize = 4096;
+/// Most roots at one event whose hooks nobody ever granted: all that is done is to tell of them, and telling reads them.
+const STRANGE: usize = 4;
 /// Most lines of news at one event.
 const NEWS: usize = 12;
 
@@ -52,29 +55,48 @@ pub struct Running<'a> {
     pub config: &'a Config,
     /// The user's folder, where it may be used.
     pub user: Option<&'a Path>,
-    /// The state folder, where it may be used, or why not; none where there is none.
-    pub state: Option<Result<&'a Path, String>>,
+    /// The state folder, or why it may not be used.
+    pub state: Result<&'a Path, String>,
     /// When all of it must be over.
     pub deadline: Instant,
 }
 
-/// Whether there may be hooks for an event: a look at names, no file is read. `files` are those the event is about.
-pub fn present<'a>(folders: Option<&Folders>, cwd: &'a Path, files: impl IntoIterator<Item = &'a Path>) -> bool {
+/// Whether there may be hooks for an event of an agent that works in `cwd`: a look at names, no file is read.
+pub fn present(folders: Option<&Folders>, event: &Event, cwd: &Path) -> bool {
     let users = folders.is_some_and(|folders| exists(&folders.user.join("hooks").join(MANIFEST)));
     users || {
         let store = folders.map(|folders| Store::new(&folders.state)).filter(Store::holds_any);
-        let places = [cwd].into_iter().chain(files);
-        places.into_iter().any(|place| place.ancestors().take(HEIGHT).any(|root| is_root(root, store.as_ref())))
+        let session = folders.zip(event.session.as_deref());
+        // What a session met counts wherever the agent went, and when folder and grant are gone.
+        session.is_some_and(|(folders, id)| Frozen::is_there(&session::folder(&folders.state, id)))
+            || places(event, cwd).iter().any(|place| roots_above(place, store.as_ref()).next().is_some())
     }
 }
 
-/// The file that a call names, as far as its fields tell it.
-pub fn named_file(event: &Event) -> Option<&Path> {
-    match event.call.as_ref()?.as_ref().ok()? {
-        ToolCall::Read { path } | ToolCall::Write { path, .. } | ToolCall::Edit { path, .. } => Some(Path::new(path)),
-        ToolCall::Notebook(edit) => Some(Path::new(&edit.path)),
-        _ => None,
+/// The working folder and the files that a call names in its fields, with links resolved.
+fn places(event: &Event, cwd: &Path) -> Vec<PathBuf> {
+    let call = event.call.as_ref().and_then(|call| call.as_ref().ok());
+    let named: Vec<&str> = match call {
+        Some(ToolCall::Read { path } | ToolCall::Write { path, .. } | ToolCall::Edit { path, .. }) => vec![path],
+        Some(ToolCall::Notebook(edit)) => vec![&edit.path],
+        Some(ToolCall::Patch { text }) => {
+            let sections = agents::patch::sections(text).unwrap_or_default();
+            sections.iter().flat_map(agents::patch::Section::files).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut places: Vec<PathBuf> = named.into_iter().map(|file| cwd.join(file)).collect();
+    places.push(cwd.to_path_buf());
+    resolved(places)
+}
+
+fn resolved(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
+    for place in &mut places {
+        *place = paths::resolve(place);
     }
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 fn exists(path: &Path) -> bool {
@@ -84,12 +106,15 @@ fn exists(path: &Path) -> bool {
 /// The folders from `place` upwards that have hooks, or had them when somebody granted them, innermost first. `place` has
 /// no link in it.
 pub fn roots_above<'a>(place: &'a Path, store: Option<&'a Store>) -> impl Iterator<Item = &'a Path> {
-    place.ancestors().take(HEIGHT).filter(move |folder| is_root(folder, store))
+    above(place).filter(move |folder| is_root(folder, store))
 }
 
-/// A folder has hooks, or had them when somebody granted them.
+fn above(place: &Path) -> impl Iterator<Item = &Path> {
+    place.ancestors().filter(|folder| folder.as_os_str().len() <= LONGEST)
+}
+
 fn is_root(folder: &Path, store: Option<&Store>) -> bool {
-    exists(&folder.join(::hooks::FOLDER)) || store.is_some_and(|store| store.holds(&paths::resolve(folder)))
+    exists(&folder.join(::hooks::FOLDER)) || store.is_some_and(|store| store.holds(folder))
 }
 
 /// One manifest with what its scripts are run from.
@@ -108,13 +133,18 @@ impl Running<'_> {
         let mut found = Found::default();
         let mut sources = Vec::new();
         self.of_user(&mut sources, &mut found);
-        self.of_projects(files, session.as_deref(), &mut sources, &mut found);
-        if self.event.kind == EventKind::SessionStart {
-            for source in &sources {
-                found.news.extend(skipped(source));
+        self.of_projects(files, session.as_deref_mut(), &mut sources, &mut found);
+        for skipped in sources.iter().flat_map(skipped) {
+            let new = self.is_heard() && session.as_deref_mut().is_some_and(|session| session.tell(&skipped));
+            if new || self.event.kind == EventKind::SessionStart {
+                found.news.push(skipped);
             }
         }
-        found.news.truncate(NEWS);
+        if found.news.len() > NEWS {
+            let more = found.news.len() - NEWS;
+            found.news.truncate(NEWS);
+            found.news.push(format!("{more} more like these are not shown; `ruleline hooks list` shows all"));
+        }
         let tools = self.tools();
         let chosen: Vec<(&Source, Vec<&Entry>)> = sources
             .iter()
@@ -132,8 +162,25 @@ impl Running<'_> {
                 return found;
             }
         };
-        let parts: Vec<Part<'_>> =
-            chosen.iter().map(|(source, entries)| self.part(source, entries, &tools, &payload)).collect();
+        let workspaces = self.workspaces(files, session.as_deref());
+        let parts: Vec<Part<'_>> = chosen
+            .iter()
+            .map(|(source, entries)| Part {
+                whose: &source.whose,
+                entries,
+                launch: Launch {
+                    event: self.event.kind.name(),
+                    tools: &tools,
+                    folder: &source.folder,
+                    root: &source.root,
+                    workspaces: &workspaces,
+                    payload: &payload,
+                    deadline: self.deadline,
+                    interpreters: &self.config.interpreters,
+                },
+                may_allow: source.may_allow,
+            })
+            .collect();
         let came = run_all(&parts);
         let is_new = |note: &String| session.as_deref_mut().is_none_or(|session| session.tell(note));
         found.notices.extend(came.notes.into_iter().filter(is_new));
@@ -141,23 +188,23 @@ impl Running<'_> {
         found
     }
 
-    fn part<'a>(
-        &'a self,
-        source: &'a Source,
-        entries: &'a [&'a Entry],
-        tools: &'a [&'a str],
-        payload: &'a str,
-    ) -> Part<'a> {
-        let launch = Launch {
-            event: self.event.kind.name(),
-            tools,
-            folder: &source.folder,
-            root: &source.root,
-            payload,
-            deadline: self.deadline,
-            interpreters: &self.config.interpreters,
-        };
-        Part { whose: &source.whose, entries, launch, may_allow: source.may_allow }
+    /// The roots around all that the event is about: a hook for one of them runs no program of another. Whoever keeps the
+    /// home folder in git keeps the programs there all the same.
+    fn workspaces(&self, files: &[PathBuf], session: Option<&Session>) -> Vec<PathBuf> {
+        let began = session.and_then(Session::first_cwd).map(Path::to_path_buf);
+        let mut folders: Vec<PathBuf> = self.places(files, began);
+        folders.extend(std::env::current_dir().ok().map(|folder| paths::resolve(&folder)));
+        let mut roots: Vec<PathBuf> =
+            folders.iter().flat_map(|folder| roots::enclosing(folder)).map(|root| root.path).collect();
+        roots.retain(|root| !self.user.is_some_and(|user| user.starts_with(root)));
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    /// What is news reaches the agent with this event's answer.
+    fn is_heard(&self) -> bool {
+        agents::takes_context(&self.event.head())
     }
 
     fn tools(&self) -> Vec<&str> {
@@ -192,19 +239,27 @@ impl Running<'_> {
         }
     }
 
-    fn of_projects(&self, files: &[PathBuf], session: Option<&Session>, sources: &mut Vec<Source>, found: &mut Found) {
+    fn of_projects(
+        &self,
+        files: &[PathBuf],
+        session: Option<&mut Session>,
+        sources: &mut Vec<Source>,
+        found: &mut Found,
+    ) {
+        // Whoever leaves the folder a session began in does not leave its guards.
+        let began = session.as_deref().and_then(Session::first_cwd).map(Path::to_path_buf);
+        let places = self.places(files, began);
         let (state, store) = match &self.state {
-            Some(Ok(state)) => (*state, Store::new(state)),
-            Some(Err(why)) => {
-                if let Some(root) = self.roots(files, None).first() {
+            Ok(state) => (*state, Store::new(state)),
+            Err(why) => {
+                if let Some(root) = roots_of(&places, None).first() {
                     let root = shown(root);
                     self.missing(found, &format!("whether the hooks of {root} are trusted cannot be known: {why}"));
                 }
                 return;
             }
-            None => return,
         };
-        let mut frozen = match session.map(|session| Frozen::open(session.folder())) {
+        let mut frozen = match session.as_deref().map(|session| Frozen::open(session.folder())) {
             None => None,
             Some(Ok(frozen)) => Some(frozen),
             Some(Err(lost)) => {
@@ -212,13 +267,27 @@ impl Running<'_> {
                 return;
             }
         };
-        let mut roots = self.roots(files, store.holds_any().then_some(&store));
+        let mut roots = roots_of(&places, store.holds_any().then_some(&store));
         // Those whose hooks and record are both gone are known to the session alone.
-        let places = self.places(files);
         let held = frozen.iter().flat_map(Frozen::roots).filter(|root| places.iter().any(|it| it.starts_with(root)));
-        roots.extend(held.collect::<Vec<_>>());
+        roots.extend(held);
         roots.sort_by_key(|root| (root.components().count(), root.clone()));
         roots.dedup();
+        let granted = |root: &Path| store.holds(root) || frozen.as_ref().is_some_and(|frozen| frozen.has_grant(root));
+        let mut strange = 0;
+        let (roots, skipped): (Vec<PathBuf>, Vec<PathBuf>) = roots.into_iter().partition(|root| {
+            let known = granted(root);
+            strange += usize::from(!known);
+            known || strange <= STRANGE
+        });
+        if let Some(first) = skipped.first() {
+            let text = format!(
+                "more than {STRANGE} folders of hooks that nobody reviewed stand here, so those from {} on were not looked at; none of them runs",
+                shown(first)
+            );
+            let new = self.is_heard() && session.is_none_or(|session| session.tell(&text));
+            found.news.extend(new.then_some(text));
+        }
         let begins = self.event.kind == EventKind::SessionStart;
         let keep = self.config.keeps_changed_hooks;
         for root in roots {
@@ -246,31 +315,24 @@ impl Running<'_> {
                 }
             }
         }
+        if !found.news.is_empty() && !self.is_heard() {
+            // Told where nobody hears it, it would never be told again: the next event begins where this one did.
+            found.news.clear();
+            return;
+        }
         if let Some(Err(error)) = frozen.map(Frozen::save) {
             found.notices.push(format!("what hooks this session began with cannot be recorded: {error}"));
         }
     }
 
-    /// The roots with hooks, each once and with links resolved.
-    fn roots(&self, files: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
-        let mut roots: Vec<PathBuf> = Vec::new();
-        for place in self.places(files) {
-            for root in roots_above(&place, store) {
-                if !roots.iter().any(|known| known == root) {
-                    roots.push(root.to_path_buf());
-                }
-            }
-        }
-        roots
-    }
-
-    /// The working folder and the files the event is about, with links resolved.
-    fn places(&self, files: &[PathBuf]) -> Vec<PathBuf> {
-        let named = named_file(self.event).map(|file| self.cwd.join(file));
-        let places = [self.cwd.to_path_buf()].into_iter().chain(named).chain(files.iter().cloned());
-        let mut places: Vec<PathBuf> = places.map(|place| paths::resolve(&place)).collect();
-        places.dedup();
-        places
+    /// What the event is about, with links resolved: working folder, named and written files, and where the session
+    /// began.
+    fn places(&self, files: &[PathBuf], began: Option<PathBuf>) -> Vec<PathBuf> {
+        let mut all = places(self.event, self.cwd);
+        all.extend(resolved(files.iter().cloned().chain(began).collect()));
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     fn source(&self, root: &Path, snapshot: &Snapshot) -> Option<Source> {
@@ -296,6 +358,18 @@ impl Running<'_> {
             found.notices.push(why);
         }
     }
+}
+
+/// The roots with hooks above these places, each once.
+fn roots_of(places: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let mut roots = Vec::new();
+    for place in places {
+        // What was looked at for one place was looked at up to the top.
+        let new = above(place).take_while(|folder| seen.insert(*folder));
+        roots.extend(new.filter(|folder| is_root(folder, store)).map(Path::to_path_buf));
+    }
+    roots
 }
 
 /// Without a session nothing can be frozen: what stands now decides.

@@ -109,10 +109,13 @@ impl Judging<'_> {
         };
         let Some(accelerator) = self.accelerator else { return judge(self.facts) };
         let question = Question { file: &file.resolved, books };
-        let ask = || accelerate::proven(&Judge { facts: &NoFacts, case }, &question, &accelerator.claims(&question)?);
+        let ask = || accelerator.ask(&question);
         let asking = AskFirst::new(&ask, self.facts);
         let verdicts = judge(&asking);
-        asking.into_answer().unwrap_or(verdicts)
+        let Some(answer) = asking.into_answer() else { return verdicts };
+        let proven =
+            answer().and_then(|claims| accelerate::proven(&Judge { facts: &NoFacts, case }, &question, &claims));
+        proven.unwrap_or_else(|| judge(self.facts))
     }
 
     fn load(
@@ -139,11 +142,10 @@ impl Judging<'_> {
             let mut hold = |book: Arc<LoadedBook>, earlier| {
                 held.push(Held { book, owner: holding.owner, earlier, views: holding.views.clone() });
             };
-            if let Some(session) = session.as_deref_mut() {
-                let today = loaded.as_ref().map(|book| &*book.bytes);
-                if let Some(first) = self.first(session, &path, today, judged) {
-                    hold(first, true);
-                }
+            if let Some(session) = session.as_deref_mut()
+                && let Some(first) = self.first(session, &path, loaded.as_deref(), judged)
+            {
+                hold(first, true);
             }
             if let Some(book) = loaded {
                 hold(book, false);
@@ -160,11 +162,11 @@ impl Judging<'_> {
         &self,
         session: &mut Session,
         path: &Path,
-        today: Option<&[u8]>,
+        today: Option<&LoadedBook>,
         judged: &mut FileVerdict,
     ) -> Option<Arc<LoadedBook>> {
         let shown = rules::plain::plain(&paths::shown(path), rules::plain::PATH);
-        match session.see(path, today) {
+        match session.see_digested(path, today.map(|book| (book.bytes(), book.digest()))) {
             Seen::Same => None,
             Seen::Lost => {
                 judged.failures.push(format!("what {shown} said when this session began is lost"));

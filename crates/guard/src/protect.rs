@@ -3,10 +3,12 @@
 //! One table of paths: settings and hook files of the agents, Ruleline's own folders and program, what steers git. A
 //! path is tried as written and with links resolved, in any case of letters. Nothing switches this off.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use system::{Folders, paths};
+use system::Folders;
+use system::paths::{self, Links};
 
 use crate::stack::Spelled;
 
@@ -47,7 +49,7 @@ const TABLE: &[Kept] = &[
     file(&[".claude.json"], CLAUDE),
     folder(&["claude-code", "managed-settings.d"], CLAUDE),
     file(&["claude-code", "managed-settings.json"], CLAUDE),
-    folder(&["ClaudeCode"], CLAUDE),
+    folder(&["claudecode"], CLAUDE),
     file(&[".codex", "*.toml"], CODEX),
     file(&[".codex", "hooks.json"], CODEX),
     folder(&[".codex", "hooks"], CODEX),
@@ -103,10 +105,25 @@ const PLACES: &[(&str, &[&str])] = &[
     (".git", &["config", "hooks"]),
 ];
 
+/// What the folders of the user stand in.
+const OWN_ABOVE: [&str; 6] = [".config", "state", ".cache", "run", "roaming", "local"];
+
 /// Whether a text may name something of the table or a folder of ours; a scan of its bytes.
 pub fn may_name(text: &str) -> bool {
     let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
     TABLE.iter().filter_map(|kept| kept.parts.first()).any(|part| has(part))
+}
+
+/// Whether a folder may lie in something of the table or in a folder of ours; a look at its names.
+pub fn may_lie_in(folder: &Path) -> bool {
+    let mut before = String::new();
+    folder.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy().to_lowercase();
+        let ours = name == "ruleline" && OWN_ABOVE.contains(&before.as_str());
+        let listed = TABLE.iter().any(|kept| kept.parts.first().is_some_and(|first| *first == name));
+        before = name;
+        ours || listed
+    })
 }
 
 /// What is protected on this machine beside the table.
@@ -114,16 +131,23 @@ pub fn may_name(text: &str) -> bool {
 pub struct Protection {
     home: Option<PathBuf>,
     folders: Vec<PathBuf>,
-    program: Option<PathBuf>,
+    /// Looked up when it is first asked for.
+    program: OnceCell<Option<PathBuf>>,
     rulebook: Option<PathBuf>,
+    links: Links,
 }
 
 impl Protection {
     /// The user's folders, the folder of the running program, and the rulebook of the command line.
     pub fn new(folders: Option<&Folders>, rulebook: Option<PathBuf>) -> Protection {
-        let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
         let home = folders.map(|folders| folders.home.clone());
-        Protection { home, folders: folders.map(Folders::all).unwrap_or_default(), program, rulebook }
+        Protection {
+            home,
+            folders: folders.map(Folders::all).unwrap_or_default(),
+            program: OnceCell::new(),
+            rulebook,
+            links: Links::default(),
+        }
     }
 
     /// Why only a person may touch `file`; none when anybody may. `roots` are those whose files may be linked to it.
@@ -131,6 +155,21 @@ impl Protection {
         let what = file.each().find_map(|path| self.kept(path)).or_else(|| self.kept_elsewhere(file, roots))?;
         let path = rules::plain::plain(&paths::shown(&file.written), rules::plain::PATH);
         Some(format!("{path} is {what}: a person must change it, no agent may"))
+    }
+
+    /// Why only a person may touch all that stands below `folder`: the settings, the sessions and the grants do.
+    pub fn objection_to_all_below(&self, folder: &Spelled) -> Option<String> {
+        let holds =
+            |path: &Path| self.folders.iter().any(|own| own.starts_with(path) || paths::resolve(own).starts_with(path));
+        let found = folder.each().any(holds);
+        let path = rules::plain::plain(&paths::shown(&folder.written), rules::plain::PATH);
+        found.then(|| format!("{path} holds a folder of Ruleline: a person must change it, no agent may"))
+    }
+
+    /// The folder of the running program.
+    fn program(&self) -> Option<&Path> {
+        let folder = || std::env::current_exe().ok()?.parent().map(Path::to_path_buf);
+        self.program.get_or_init(folder).as_deref()
     }
 
     fn kept(&self, path: &Path) -> Option<&'static str> {
@@ -146,16 +185,17 @@ impl Protection {
         if let Some(kept) = listed {
             return Some(kept.what);
         }
-        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(paths::resolve(folder));
+        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(self.links.resolve(folder));
         if self.folders.iter().any(own) {
             return Some("in a folder of Ruleline");
         }
-        if self.rulebook.as_ref().is_some_and(|book| path == book || path == paths::resolve(book)) {
+        if self.rulebook.as_ref().is_some_and(|book| path == book || path == self.links.resolve(book)) {
             return Some(RULEBOOK);
         }
-        let beside =
-            |folder: &Path| path.parent().is_some_and(|parent| parent == folder || parent == paths::resolve(folder));
-        self.program.as_deref().is_some_and(beside).then_some("in the folder of the running Ruleline")
+        let beside = |folder: &Path| {
+            path.parent().is_some_and(|parent| parent == folder || parent == self.links.resolve(folder))
+        };
+        self.program().is_some_and(beside).then_some("in the folder of the running Ruleline")
     }
 }
 
@@ -166,7 +206,7 @@ impl Protection {
         // `Some` of what it is, if `place` leads to the file.
         let leads = |place: &Path, found: &fs::Metadata| {
             if found.is_symlink() {
-                let below = file.resolved.strip_prefix(paths::resolve(place)).ok()?;
+                let below = file.resolved.strip_prefix(self.links.resolve(place)).ok()?;
                 return self.kept(&if below.as_os_str().is_empty() { place.to_path_buf() } else { place.join(below) });
             }
             let same = found.is_file() && identity.is_some() && identity == paths::identity(place);
@@ -225,7 +265,7 @@ mod tests {
     fn s11_what_is_protected_and_what_is_not() {
         let state = Path::new("/elsewhere/state").to_path_buf();
         let folders = Folders { state, ..Folders::below(Path::new("/home/me")) };
-        let program = Some("/opt/ruleline/bin".into());
+        let program = OnceCell::from(Some("/opt/ruleline/bin".into()));
         let rulebook = Some("/p/the.book".into());
         let protection = Protection { program, ..Protection::new(Some(&folders), rulebook) };
         for path in [

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use system::digest::sha256_hex;
+use system::digest::{hex, sha256, sha256_hex};
 use system::folders;
 use system::open::{Durability, Root};
 
@@ -72,10 +72,15 @@ pub struct Session {
     dirty: bool,
 }
 
+/// The folder of the session of `id` in this state folder.
+pub fn folder(state: &Path, id: &str) -> PathBuf {
+    state.join("sessions").join(sha256_hex(id.as_bytes()))
+}
+
 impl Session {
     /// The session of `id`, begun now if it is not known.
     pub fn open(state: &Path, id: &str, cwd: Option<&Path>) -> Session {
-        let folder = state.join("sessions").join(sha256_hex(id.as_bytes()));
+        let folder = folder(state, id);
         let known = read(&folder);
         let dirty = known.is_none();
         let record =
@@ -114,11 +119,16 @@ impl Session {
     /// Compares a file's bytes (none: there is no file) with what was seen first, and keeps them if this is the first
     /// sight.
     pub fn see(&mut self, path: &Path, today: Option<&[u8]>) -> Seen {
-        let digest = today.map_or_else(|| ABSENT.to_owned(), sha256_hex);
+        self.see_digested(path, today.map(|bytes| (bytes, sha256(bytes))))
+    }
+
+    /// As [`Session::see`], where the bytes' digest is known.
+    pub fn see_digested(&mut self, path: &Path, today: Option<(&[u8], [u8; 32])>) -> Seen {
+        let digest = today.map_or_else(|| ABSENT.to_owned(), |(_, digest)| hex(&digest));
         let full = self.record.files.len() >= FILES;
         let Some(kept) = self.record.files.get_mut(path) else {
             if !full {
-                self.fresh.extend(today.map(|bytes| (digest.clone(), bytes.to_vec())));
+                self.fresh.extend(today.map(|(bytes, _)| (digest.clone(), bytes.to_vec())));
                 self.record.files.insert(path.to_path_buf(), Kept { first: digest, announced: None });
                 self.dirty = true;
             }

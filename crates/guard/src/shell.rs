@@ -4,14 +4,17 @@
 //! `syntax` reads the text; nothing is run and nothing expanded. A file whose new text the command does not spell out is
 //! a change with an unknown result. What a program writes by itself is not seen here.
 
+mod changes;
 mod persons;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agents::{After, FileEdit, Files, ToolCall, patch};
-use syntax::shell::{self, Commands, SimpleCommand, Stdin};
+use syntax::shell::{self, Commands, SimpleCommand, Stdin, Word};
 use syntax::tree::Limits;
+
+pub use changes::{Changed, Place};
 
 /// What a command does to files.
 #[derive(Debug, Default)]
@@ -21,7 +24,7 @@ pub struct Written {
     /// What a person must do instead, each in one line.
     pub asks: Vec<String>,
     /// Files that it changes by name without a text that is known, as written and absolute; for self-protection.
-    pub changed: Vec<PathBuf>,
+    pub changed: Vec<Changed>,
     /// What could not be understood, each in one line.
     pub failures: Vec<String>,
 }
@@ -32,13 +35,13 @@ const WRAPPERS: [&str; 8] = ["command", "builtin", "exec", "env", "nohup", "sudo
 /// The programs that apply a patch.
 const APPLY: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// Whether a command may do anything that is looked at here; a scan of its bytes.
-pub fn may_write(command: &str) -> bool {
+/// Whether a command that runs in `cwd` may do anything that is looked at here; a scan of its bytes.
+pub fn may_write(command: &str, cwd: Option<&Path>) -> bool {
     let has = |word: &str| memchr::memmem::find(command.as_bytes(), word.as_bytes()).is_some();
     APPLY.iter().any(|name| has(name))
         || has("tee")
         || (has("git") && (has("init") || has("worktree")))
-        || persons::may_hold(command)
+        || persons::may_hold(command, cwd)
         || redirects(command)
 }
 
@@ -69,22 +72,25 @@ fn is_device(target: &str) -> bool {
 }
 
 /// Whether a command does nothing that is looked at here.
-pub fn is_quiet(command: &str) -> bool {
-    !may_write(command)
+pub fn is_quiet(command: &str, cwd: &Path) -> bool {
+    let place = Place { cwd, home: Path::new("/") };
+    !may_write(command, Some(cwd))
         || shell::commands(command, &Limits::default()).is_ok_and(|commands| {
             let acts = |index: usize| matches!(action(&commands, index), Some(Action::Patch(_) | Action::NewRoot(_)));
             (0..commands.simple.len()).all(|index| {
                 let simple = &commands.simple[index];
                 !acts(index)
                     && outputs(simple).is_empty()
-                    && persons::changes(simple, Path::new("/")).is_empty()
+                    && unknown_outputs(simple).next().is_none()
+                    && changes::changes(command, simple, place).is_empty()
                     && persons::runs_ruleline(command, &commands, index).is_none()
             }) && !hides_a_patch(command, &commands)
+                && !persons::hides_ruleline(command, &commands)
         })
 }
 
-/// Reads a command that an agent gives to a shell in `cwd`.
-pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
+/// Reads a command that an agent gives to a shell.
+pub fn read(command: &str, place: Place<'_>, files: &dyn Files) -> Written {
     let mut written = Written::default();
     let commands = match shell::commands(command, &Limits::default()) {
         Ok(commands) => commands,
@@ -96,7 +102,13 @@ pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
     if hides_a_patch(command, &commands) {
         written.failures.push("the command holds a patch that cannot be told from the rest".to_owned());
     }
-    let mut cwd = cwd.to_path_buf();
+    if persons::hides_ruleline(command, &commands) {
+        written.asks.push(
+            "ruleline asks about this command: self-protection: not all of it can be read, and it names ruleline"
+                .to_owned(),
+        );
+    }
+    let mut cwd = place.cwd.to_path_buf();
     for index in 0..commands.simple.len() {
         match action(&commands, index) {
             Some(Action::Patch(Some(text))) => {
@@ -117,8 +129,11 @@ pub fn read(command: &str, cwd: &Path, files: &dyn Files) -> Written {
         }
         let whys = persons::runs_ruleline(command, &commands, index);
         written.asks.extend(whys.map(|why| format!("ruleline asks about this command: self-protection: {why}")));
-        written.changed.extend(persons::changes(&commands.simple[index], &cwd));
-        for output in outputs(&commands.simple[index]) {
+        let here = Place { cwd: &cwd, home: place.home };
+        let simple = &commands.simple[index];
+        written.changed.extend(changes::changes(command, simple, here));
+        written.changed.extend(unknown_outputs(simple).flat_map(|word| changes::target(command, word, here)));
+        for output in outputs(simple) {
             let text = match commands.stdin(index) {
                 Stdin::Static(text) if output.copies => Some(text),
                 _ => None,
@@ -209,6 +224,12 @@ struct Output {
     copies: bool,
 }
 
+/// The files of redirections that are not spelled out.
+fn unknown_outputs(simple: &SimpleCommand) -> impl Iterator<Item = &Word> {
+    let unknown = simple.redirections.iter().filter(|it| matches!(it.writes(), Some(None)));
+    unknown.filter_map(|redirection| redirection.target.as_ref())
+}
+
 /// The files of redirections and of `tee`; devices are none.
 fn outputs(simple: &SimpleCommand) -> Vec<Output> {
     let words = own_words(simple);
@@ -253,6 +274,10 @@ mod tests {
 
     use super::*;
 
+    fn place() -> Place<'static> {
+        Place { cwd: Path::new("/w"), home: Path::new("/home/me") }
+    }
+
     /// A disk without files that counts how often it is asked.
     #[derive(Default)]
     struct Nothing {
@@ -267,7 +292,7 @@ mod tests {
     }
 
     fn shape(command: &str) -> Vec<String> {
-        let written = read(command, Path::new("/w"), &Nothing::default());
+        let written = read(command, place(), &Nothing::default());
         let edits = written.edits.iter().map(|edit| match &edit.after {
             After::Text(text) => format!("{} = {text:?}", edit.path.display()),
             After::Moved(text) => format!("{} + {text:?}", edit.path.display()),
@@ -302,7 +327,7 @@ mod tests {
             ("git commit -m 'git init'; git worktree list; git status".to_owned(), &[]),
         ] {
             assert_eq!(shape(&command), expected, "{command}");
-            assert_eq!(is_quiet(&command), expected.is_empty(), "{command}");
+            assert_eq!(is_quiet(&command, Path::new("/w")), expected.is_empty(), "{command}");
         }
     }
 
@@ -310,11 +335,11 @@ mod tests {
     fn commands_that_only_look_read_nothing() {
         for command in ["ls -la", "git status", "cat a | tee", "grep -n '->' x 2>/dev/null", "cd sub"] {
             let files = Nothing::default();
-            assert!(read(command, Path::new("/w"), &files).edits.is_empty(), "{command}");
+            assert!(read(command, place(), &files).edits.is_empty(), "{command}");
             assert_eq!(files.read.get(), 0, "{command}");
         }
         for command in ["ls -la", "ls >/dev/null 2>&1", "cargo test 2>/dev/null | head", "git status"] {
-            assert!(!may_write(command), "{command}: a scan of its bytes is enough");
+            assert!(!may_write(command, Some(Path::new("/w"))), "{command}: a scan of its bytes is enough");
         }
     }
 }

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use system::{paths, roots};
+use system::paths;
+use system::roots::{self, Root};
 
 use crate::books::Place;
 
@@ -91,7 +92,7 @@ pub struct Surroundings {
     /// The rulebook a person named (`--rules`).
     pub named: Option<Named>,
     /// The roots that hold the working folder, once they were asked for.
-    enclosing: OnceLock<Vec<PathBuf>>,
+    enclosing: OnceLock<Vec<Root>>,
 }
 
 impl Surroundings {
@@ -101,8 +102,17 @@ impl Surroundings {
     }
 
     /// The roots that hold the working folder, innermost first, as they were when first asked for.
-    pub fn enclosing(&self) -> &[PathBuf] {
-        self.enclosing.get_or_init(|| roots::enclosing(&self.cwd).into_iter().map(|root| root.path).collect())
+    pub fn enclosing(&self) -> &[Root] {
+        self.enclosing.get_or_init(|| roots::enclosing(&self.cwd))
+    }
+
+    /// The roots that hold a folder, innermost first; what is known of the working folder is not looked for again.
+    fn roots_above(&self, folder: &Path) -> Vec<Root> {
+        if self.cwd.is_absolute() && folder.starts_with(&self.cwd) {
+            roots::enclosing_within(folder, &self.cwd, self.enclosing())
+        } else {
+            roots::enclosing(folder)
+        }
     }
 
     /// The root that relative paths of the command line start from: `--project`, else the root that holds the working
@@ -110,7 +120,7 @@ impl Surroundings {
     pub fn root(&self) -> PathBuf {
         match &self.project {
             Some(project) => project.clone(),
-            None => self.enclosing().first().unwrap_or(&self.cwd).clone(),
+            None => self.enclosing().first().map_or(&self.cwd, |root| &root.path).clone(),
         }
     }
 }
@@ -155,7 +165,7 @@ pub struct Stack {
 
 /// What holds for `file`; `user` is the user's folder, where it may be used.
 pub fn stack(file: &Spelled, surroundings: &Surroundings, user: Option<&Path>) -> Stack {
-    let found = roots_of(file);
+    let found = roots_of(file, surroundings);
     let mut roots: Vec<(PathBuf, Vec<String>)> = Vec::new();
     let named = surroundings.project.iter().map(|root| (paths::resolve(root), file.names_below(root)));
     let enclosing = found.iter().map(|root| (root.path.clone(), root.names.clone()));
@@ -196,22 +206,22 @@ struct Found {
 }
 
 /// The roots by either spelling of the file, innermost first for each spelling.
-fn roots_of(file: &Spelled) -> Vec<Found> {
-    let mut found: Vec<(roots::Root, Vec<PathBuf>)> = Vec::new();
+fn roots_of(file: &Spelled, surroundings: &Surroundings) -> Vec<Found> {
+    let mut found: Vec<(Root, Vec<PathBuf>)> = Vec::new();
     for path in file.each() {
-        for root in path.parent().map(roots::enclosing).unwrap_or_default() {
+        for root in path.parent().map(|folder| surroundings.roots_above(folder)).unwrap_or_default() {
             let resolved = paths::resolve(&root.path);
             match found.iter_mut().find(|(known, _)| known.path == resolved) {
                 Some((_, spellings)) if !spellings.contains(&root.path) => spellings.push(root.path),
                 Some(_) => {}
                 None => {
                     let spellings = vec![root.path, resolved.clone()];
-                    found.push((roots::Root { path: resolved, ..root }, spellings));
+                    found.push((Root { path: resolved, ..root }, spellings));
                 }
             }
         }
     }
-    let seen = |(root, spellings): (roots::Root, Vec<PathBuf>)| Found {
+    let seen = |(root, spellings): (Root, Vec<PathBuf>)| Found {
         names: file.names_below_any(&spellings),
         path: root.path,
         has_ruleline: root.has_ruleline,

@@ -77,6 +77,16 @@ impl Frozen {
         })
     }
 
+    /// Whether the session in this folder met hooks; a look at a name.
+    pub fn is_there(session: &Path) -> bool {
+        session.join(record::FILE).symlink_metadata().is_ok()
+    }
+
+    /// Whether the session began with a grant for this root, which has no link in it.
+    pub fn has_grant(&self, root: &Path) -> bool {
+        self.record.roots.get(&key(root)).is_some_and(|held| held.grant.is_some())
+    }
+
     /// The roots the session has met, those whose folder of hooks is gone among them: they are still ruled on.
     pub fn roots(&self) -> impl Iterator<Item = PathBuf> + '_ {
         self.record.roots.values().filter_map(|held| held.root.path())

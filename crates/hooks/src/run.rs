@@ -38,6 +38,8 @@ pub struct Launch<'a> {
     pub folder: &'a Path,
     /// The root it works for; its working folder.
     pub root: &'a Path,
+    /// Further workspaces whose programs nobody has read.
+    pub workspaces: &'a [PathBuf],
     /// One line of JSON for stdin, without its line end.
     pub payload: &'a str,
     /// When everything must be over; the entry's own timeout may end it earlier.

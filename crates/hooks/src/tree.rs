@@ -87,16 +87,22 @@ impl Tree {
         }
     }
 
-    /// Reads the folder of hooks at `folder` itself, as the user's own hooks are; it is no link.
+    /// Reads the folder of hooks at `folder` itself, as the user's own hooks are; it is no link. What runs from there is
+    /// what stands there, so that nobody else may write any of it.
     ///
     /// # Errors
-    /// As [`Tree::read`].
+    /// As [`Tree::read`], and where somebody else may write it.
     pub fn read_folder(folder: &Path) -> Result<Option<Tree>, Refused> {
         let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
             return Err(refused(folder, "it is no folder below another"));
         };
         match below(above, Path::new(name))? {
-            Some(folder) => Tree::read_opened(folder, |_| None),
+            Some(opened) => {
+                let look = opened.itself().map_err(|error| unread(folder, &error))?;
+                let objection = |look: &Look| look.not_ours_alone();
+                objection(&look).map_or(Ok(()), |why| Err(refused(folder, &format!("it {why}"))))?;
+                Tree::read_opened(opened, objection)
+            }
             None => Ok(None),
         }
     }

@@ -235,7 +235,11 @@ command -v helper >/dev/null && { echo helper >&2; exit 2; }
 [[ $LANG == C.UTF-8 ]] || { echo LANG >&2; exit 2; }
 exit 0
 "#;
-        assert_eq!(place.outcome(script), said(Word::Continue, ""));
+        place.script("it", script);
+        let entries = place.entries("PreToolUse", "    - script: it\n");
+        let workspaces = [std::env::current_dir().unwrap().join("repo")];
+        let launch = Launch { workspaces: &workspaces, ..place.launch("PreToolUse", PAYLOAD) };
+        assert_eq!(run::run(&entries[0], &launch).outcome, said(Word::Continue, ""));
         return;
     }
     let base = tempfile::tempdir().unwrap();
@@ -248,7 +252,6 @@ exit 0
     // A root inside a repository whose folder of programs stands first on the PATH.
     let repository = base.path().canonicalize().unwrap().join("repo");
     fs::create_dir_all(repository.join("inner")).unwrap();
-    fs::create_dir_all(repository.join(".git")).unwrap();
     fs::create_dir_all(repository.join("bin")).unwrap();
     fs::create_dir_all(repository.join("inner/bin")).unwrap();
     for program in ["bin/helper", "bin/cat", "inner/bin/helper", "inner/bin/grep"] {

@@ -5,13 +5,15 @@
 
 use std::collections::HashSet;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, Span, packed};
 
 use crate::names::{NameGlob, is_name_character};
 use crate::pattern::Pattern;
 
 /// From this much text on, patterns are looked for all at once: building what does that costs more than it saves before.
 const AT_ONCE: usize = 64 << 10;
+/// From this much text on, words are found by a search for all of them at once, for the same reason.
+const MANY_WORDS: usize = 4 << 10;
 /// So many matches of needles are looked at.
 const MOST_MATCHES: usize = 50_000;
 
@@ -79,22 +81,20 @@ impl Words {
     /// Looks through `text` once for the words of all `names`.
     pub fn of<'n>(text: &str, names: impl IntoIterator<Item = &'n NameGlob>) -> Words {
         let wanted: HashSet<&str> = names.into_iter().filter_map(NameGlob::word).chain(DYNAMIC).collect();
-        // For each first byte, the lengths that a wanted word of it has.
-        let mut lengths = [0_u64; 256];
-        for word in &wanted {
-            if let Some(first) = word.bytes().next() {
-                lengths[usize::from(first)] |= 1 << word.len().min(63);
-            }
-        }
         let mut words = Words::default();
-        // A byte order mark in front of a text is no letter of its first word.
-        words_of(text.strip_prefix('\u{feff}').unwrap_or(text), |word| {
-            let is_candidate = lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0;
-            if is_candidate && wanted.contains(word) && !words.present.contains(word) {
+        let each = |word: &str| {
+            if wanted.contains(word) && !words.present.contains(word) {
                 words.is_dynamic |= DYNAMIC.contains(&word);
                 words.present.insert(word.into());
             }
-        });
+        };
+        // A byte order mark in front of a text is no letter of its first word.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let at_once = (text.len() >= MANY_WORDS).then(|| packed::Searcher::new(&wanted)).flatten();
+        match at_once {
+            Some(searcher) => runs_with(text, &searcher, each),
+            None => words_of(text, &wanted, each),
+        }
         words
     }
 
@@ -117,27 +117,55 @@ const IS_PART: [bool; 256] = {
     is_part
 };
 
-/// Calls `each` with the runs of letters, digits and underscores: a plain loop, for it reads every byte of a file.
-fn words_of(text: &str, mut each: impl FnMut(&str)) {
+/// Calls `each` with the words that begin and are as long as one of `wanted`: a plain loop, for it reads every byte of
+/// a file.
+fn words_of(text: &str, wanted: &HashSet<&str>, mut each: impl FnMut(&str)) {
+    // For each first byte, the lengths that a wanted word of it has.
+    let mut lengths = [0_u64; 256];
+    for word in wanted {
+        if let Some(first) = word.bytes().next() {
+            lengths[usize::from(first)] |= 1 << word.len().min(63);
+        }
+    }
+    let mut candidate = |word: &str| {
+        if lengths[usize::from(word.as_bytes()[0])] & (1 << word.len().min(63)) != 0 {
+            each(word);
+        }
+    };
     let bytes = text.as_bytes();
     let mut end = 0;
     while let Some(gap) = bytes[end..].iter().position(|byte| IS_PART[usize::from(*byte)]) {
         let start = end + gap;
-        end = start;
-        let mut all = 0;
-        while let Some(byte) = bytes.get(end).filter(|byte| IS_PART[usize::from(**byte)]) {
-            all |= byte;
-            end += 1;
-        }
-        let run = &text[start..end];
-        if all.is_ascii() {
-            each(run);
-        } else {
-            // Outside of ASCII there are letters, and much that ends a word.
-            let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
-            run.split(is_end).filter(|word| !word.is_empty()).for_each(&mut each);
-        }
+        end = run_end(bytes, start);
+        words_of_run(&text[start..end], &mut candidate);
     }
+}
+
+/// Calls `each` with the words of the runs in which the searcher finds something: a wanted word is the start of its run,
+/// or stands behind what ends a word there.
+fn runs_with(text: &str, searcher: &packed::Searcher, mut each: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(found) = searcher.find_in(text, Span { start: from, end: text.len() }) {
+        let back = bytes[from..found.start()].iter().rev().take_while(|byte| IS_PART[usize::from(**byte)]).count();
+        let end = run_end(bytes, found.start());
+        words_of_run(&text[found.start() - back..end], &mut each);
+        from = end;
+    }
+}
+
+/// Where the run ends that goes on at `start`.
+fn run_end(bytes: &[u8], start: usize) -> usize {
+    start + bytes[start..].iter().take_while(|byte| IS_PART[usize::from(**byte)]).count()
+}
+
+/// The words of a run. Outside of ASCII there are letters, and much that ends a word.
+fn words_of_run(run: &str, each: &mut impl FnMut(&str)) {
+    if run.is_ascii() {
+        return each(run);
+    }
+    let is_end = |character: char| !character.is_ascii() && !is_name_character(character);
+    run.split(is_end).filter(|word| !word.is_empty()).for_each(each);
 }
 
 #[cfg(test)]
@@ -161,10 +189,37 @@ mod tests {
             ("'—eval—'", true),
         ] {
             let name = NameGlob::new("*.eval").unwrap();
-            assert_eq!(Words::of(text, [&name]).may_name([&name]), expected, "{text}");
+            for text in [text.to_owned(), format!("{text}{}", " plain".repeat(MANY_WORDS))] {
+                assert_eq!(Words::of(&text, [&name]).may_name([&name]), expected, "{text}");
+            }
         }
         let any = NameGlob::new("*").unwrap();
         assert!(Words::of("", [&any]).may_name([&any]));
+    }
+
+    #[test]
+    fn words_are_found_alike_whatever_finds_them() {
+        let names: Vec<NameGlob> = ["os.system", "*.eval", "sys", "größe", "system_", "sy"]
+            .into_iter()
+            .map(|name| NameGlob::new(name).unwrap())
+            .collect();
+        let wanted: HashSet<&str> = names.iter().filter_map(NameGlob::word).chain(DYNAMIC).collect();
+        // Not every machine has such a search.
+        let Some(searcher) = packed::Searcher::new(&wanted) else { return };
+        let pieces = ["sys", "system", "eval", "e", "größe", "é", "_", " ", "—", ".", "vars", "getattr", "x", "\n"];
+        for seed in 0..20_000_usize {
+            let picks = (0..6).scan(seed, |rest, _| {
+                let pick = pieces[*rest % pieces.len()];
+                *rest = *rest / 5 + *rest % 3;
+                Some(pick)
+            });
+            let text: String = picks.collect();
+            let (mut one, mut other) = (HashSet::new(), HashSet::new());
+            let is_wanted = |word: &str| wanted.contains(word).then(|| word.to_owned());
+            words_of(&text, &wanted, |word| one.extend(is_wanted(word)));
+            runs_with(&text, &searcher, |word| other.extend(is_wanted(word)));
+            assert_eq!(one, other, "{text}");
+        }
     }
 
     #[test]

@@ -119,6 +119,12 @@ impl<'a> Case<'a> {
         words.may_name(names)
     }
 
+    /// As [`Case::may_name`] for one name. Where it stands on the line of this place, the rest need not be looked through.
+    pub fn may_name_at(&mut self, name: &NameGlob, offset: usize) -> bool {
+        let line = &self.code()[self.change.line_at(offset)];
+        (line.is_ascii() && Words::of(line, [name]).may_name([name])) || self.may_name([name])
+    }
+
     /// Whether some added line may hold a match.
     pub fn may_occur(&self, pattern: &Pattern) -> bool {
         let change = self.change;
@@ -151,6 +157,10 @@ impl<'a> Case<'a> {
     pub fn number_at(&self, offset: usize) -> u32 {
         if !self.change.result_known() {
             return self.change.number_at(offset);
+        }
+        // An added line knows its number.
+        if let Some(line) = self.change.added_in(&(offset..offset)).iter().find(|line| line.span.contains(&offset)) {
+            return line.number;
         }
         self.lines.get_or_init(|| LineIndex::new(&self.change.text)).line_of(offset) as u32 + 1
     }

@@ -3,12 +3,14 @@
 //! A claim can only add a refusal: whoever receives it rebuilds the finding from its own rulebook and text, and a claim
 //! that does not fit them is nothing. That no claim came says nothing at all.
 
+use std::collections::HashSet;
+
 use syntax::Span;
 
 use crate::case::{Case, Report};
 use crate::checks::text;
 use crate::judge::{Judge, Selection};
-use crate::names::is_name_character;
+use crate::names::{NameGlob, is_name_character};
 use crate::rulebook::{OnDelete, Rule};
 use crate::verdict::{Check, Finding, Verdict};
 use crate::{Change, Rulebook, Work};
@@ -56,7 +58,10 @@ impl Judge<'_> {
     /// The findings that claims are about, each in words made from the caller's own rulebook and text; none for a claim
     /// that these do not bear out. Parses nothing.
     pub fn restate(&self, book: &Rulebook, change: &Change, claims: &[Claim], work: &mut Work) -> Vec<Option<Finding>> {
-        let Selection { rules, usable, in_doubt } = self.select(book, change);
+        // Only what is claimed, and what masks secrets in the words of it, has to be known of the rulebook.
+        let claimed: HashSet<usize> = claims.iter().filter_map(|claim| book.index_of(claim.rule)).collect();
+        let needed = (0..book.rules.len()).filter(|index| book.rules[*index].redact || claimed.contains(index));
+        let Selection { rules, usable, in_doubt } = self.select_of(book, change, needed);
         let mut case = Case::new(change, self.facts, usable, work);
         let mut restated = Vec::with_capacity(claims.len());
         for claim in claims {
@@ -100,12 +105,12 @@ fn restate(case: &mut Case, rule: &Rule, claim: &Claim) -> Option<Finding> {
             } else {
                 format!("calls {}", spec.describe(&claim.name))
             };
-            let span = named(case, claim, [&spec.name])?;
+            let span = named(case, claim, &spec.name)?;
             report.found(case, claim.check, claim.item, claim.line, span, what);
         }
         Check::ForbidImports => {
             let spec = checks.forbid_imports.get(claim.item).filter(|spec| spec.matches(&claim.name))?;
-            let span = named(case, claim, [spec])?;
+            let span = named(case, claim, spec)?;
             report.found(case, claim.check, claim.item, claim.line, span, format!("imports {}", claim.name));
         }
         Check::Require => {
@@ -131,15 +136,11 @@ fn added<'c>(change: &'c Change, claim: &Claim) -> Option<(Span, &'c str)> {
 }
 
 /// The place of a claim about a name, where something that has a name stands there and the name can be meant.
-fn named<'n>(
-    case: &mut Case,
-    claim: &Claim,
-    names: impl IntoIterator<Item = &'n crate::names::NameGlob>,
-) -> Option<Span> {
+fn named(case: &mut Case, claim: &Claim, name: &NameGlob) -> Option<Span> {
     let span = claim.span.clone()?;
     let text = case.change.text.get(span.clone())?;
     let is_name = text.chars().any(is_name_character) && case.number_at(span.start) == claim.line;
-    (is_name && case.language().is_some() && case.may_name(names)).then_some(span)
+    (is_name && case.language().is_some() && case.may_name_at(name, span.start)).then_some(span)
 }
 
 fn required_definition(case: &mut Case, report: &mut Report, claim: &Claim) -> Option<()> {

@@ -15,17 +15,57 @@ use std::hash::Hash;
 use syntax::Span;
 use syntax::lines::lines;
 
+use crate::agreement;
+
 /// Differences looked for in one go; work is at most this many steps for each line.
 const FARTHEST: usize = 256;
 
 /// The lines of `after` that are not in `before` at their place, by index from 0, with their ranges. Line ends are no
 /// part of a line.
 pub fn added(before: &str, after: &str) -> Vec<(usize, Span)> {
-    let spans: Vec<Span> = lines(after).map(|line| line.span).collect();
-    let old: Vec<&str> = lines(before).map(|line| &before[line.span]).collect();
-    let new: Vec<&str> = spans.iter().map(|span| &after[span.clone()]).collect();
-    let is_new = added_among(&old, &new);
-    spans.into_iter().enumerate().filter(|(index, _)| is_new[*index]).collect()
+    let agreed = Agreed::at_start(before, after);
+    let (old, new) = (&before[agreed.before..], &after[agreed.after..]);
+    let end = agreed_end(old, new);
+    let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
+    let spans: Vec<Span> = lines(new).map(|line| line.span).collect();
+    let old: Vec<&str> = lines(old).map(|line| &old[line.span]).collect();
+    let texts: Vec<&str> = spans.iter().map(|span| &new[span.clone()]).collect();
+    let is_new = added_among(&old, &texts);
+    let found = spans.into_iter().enumerate().filter(|(index, _)| is_new[*index]);
+    let in_text = |span: Span| agreed.after + span.start..agreed.after + span.end;
+    found.map(|(index, span)| (agreed.lines + index, in_text(span))).collect()
+}
+
+/// The lines that agree at the start of two texts.
+struct Agreed {
+    lines: usize,
+    /// Their bytes in the text before, and in that after: line ends may differ.
+    before: usize,
+    after: usize,
+}
+
+impl Agreed {
+    fn at_start(before: &str, after: &str) -> Agreed {
+        let bytes = agreement::at_start(before.as_bytes(), after.as_bytes());
+        // Behind a `\n` a line starts whatever follows; behind a `\r` that is not said.
+        let start = memchr::memrchr(b'\n', &before.as_bytes()[..bytes]).map_or(0, |at| at + 1);
+        let mut agreed = Agreed { lines: lines(&before[..start]).count(), before: start, after: start };
+        let (old, new) = (&before[start..], &after[start..]);
+        for (left, right) in lines(old).zip(lines(new)) {
+            if old[left.span] != new[right.span] {
+                break;
+            }
+            agreed = Agreed { lines: agreed.lines + 1, before: start + left.next, after: start + right.next };
+        }
+        agreed
+    }
+}
+
+/// How many bytes two texts share at their ends that are whole lines in both.
+fn agreed_end(before: &str, after: &str) -> usize {
+    let bytes = agreement::at_end(before.as_bytes(), after.as_bytes());
+    let shared = &after.as_bytes()[after.len() - bytes..];
+    memchr::memchr(b'\n', shared).map_or(0, |at| bytes - at - 1)
 }
 
 /// For each of `after`, whether it is not in `before` at its place.
@@ -227,6 +267,21 @@ mod tests {
             let line_by_line = |text: &str| text.chars().flat_map(|it| [it, '\n']).collect::<String>();
             let added = added(&line_by_line(&before), &line_by_line(&after)).len();
             prop_assert_eq!(after.len() - added, longest_common(before.as_bytes(), after.as_bytes()));
+        }
+
+        #[test]
+        fn setting_aside_what_agrees_changes_nothing(
+            start in "[ab\r\n]{0,20}", (left, right) in ("[ab\r\n]{0,8}", "[ab\r\n]{0,8}"), end in "[ab\r\n]{0,20}"
+        ) {
+            let (before, after) = (format!("{start}{left}{end}"), format!("{start}{right}{end}"));
+            let of = |text: &str| lines(text).map(|line| text[line.span].to_owned()).collect::<Vec<_>>();
+            let is_new = added_among(&of(&before), &of(&after));
+            let expected: Vec<_> = lines(&after)
+                .enumerate()
+                .filter(|(index, _)| is_new[*index])
+                .map(|(index, line)| (index, line.span))
+                .collect();
+            prop_assert_eq!(added(&before, &after), expected);
         }
 
         #[test]

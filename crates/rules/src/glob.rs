@@ -138,8 +138,9 @@ pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
     if text.starts_with("./") || text.ends_with('/') {
         return None;
     }
-    let first = text.find(['*', '?']).unwrap_or(text.len());
-    let last = text.rfind(['*', '?']).map_or(0, |last| last + 1);
+    let is_wildcard = |byte: &u8| matches!(byte, b'*' | b'?');
+    let first = text.as_bytes().iter().position(is_wildcard).unwrap_or(text.len());
+    let last = text.as_bytes().iter().rposition(is_wildcard).map_or(0, |last| last + 1);
     // `**/` is one wildcard, with its slash.
     let end = &text[last..];
     let end = if text[..last].ends_with("**") { end.strip_prefix('/').unwrap_or(end) } else { end };

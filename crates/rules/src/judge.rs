@@ -137,8 +137,18 @@ impl<'a> Judge<'a> {
 
     /// The rules that are about the file.
     pub(crate) fn select<'b>(&self, book: &'b Rulebook, change: &Change) -> Selection<'b> {
+        self.select_of(book, change, 0..book.rules.len())
+    }
+
+    /// As [`Judge::select`], of these rules alone.
+    pub(crate) fn select_of<'b>(
+        &self,
+        book: &'b Rulebook,
+        change: &Change,
+        rules: impl Iterator<Item = usize>,
+    ) -> Selection<'b> {
         let mut steps = Steps::default();
-        let rules: Vec<usize> = (0..book.rules.len())
+        let rules: Vec<usize> = rules
             .filter(|index| self.may_apply(&book.rules[*index], change, &mut steps) || steps.exhausted())
             .collect();
         let in_doubt = steps.exhausted();

@@ -3,6 +3,7 @@
 //! Judging is pure: same rulebook, same change, same verdict, on any machine, at any time. No clock, no network; files
 //! are read by whoever calls.
 
+pub mod agreement;
 pub mod change;
 pub mod claims;
 pub mod diff;

@@ -30,8 +30,12 @@ pub(crate) struct Needle {
     any_case: bool,
 }
 
+/// What a plain character, and what a place such as `\b`, adds to a pattern's weight.
+const LITERAL: u64 = 48;
+const ASSERTION: u64 = 16;
+
 /// What one pattern's tree tells.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outline {
     pub needles: Needles,
     /// About how many bytes the compiled form takes.
@@ -43,13 +47,29 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
+    /// Of a pattern that says nothing but itself: letters, digits, what has no other meaning, and `\b`. As [`Outline::of`]
+    /// its tree, without one: most patterns are like this, and each event reads those of the rules about its file.
+    pub fn of_plain(source: &str) -> Option<Outline> {
+        let mut reader = Reader::default();
+        let mut run = Run::default();
+        let mut rest = source.as_bytes().iter();
+        while let Some(&byte) = rest.next() {
+            match byte {
+                b'\\' if rest.next() == Some(&b'b') => reader.add(ASSERTION),
+                b' ' | b'_' | b'/' | b':' | b'=' | b',' | b'\'' | b'"' => reader.plain(byte, &mut run),
+                _ if byte.is_ascii_alphanumeric() => reader.plain(byte, &mut run),
+                _ => return None,
+            }
+        }
+        let required = run.needles();
+        Some(reader.outline(required))
+    }
+
     /// Reads a tree; its depth is bounded by whoever parsed it.
     pub fn of(ast: &Ast) -> Outline {
-        let mut reader = Reader { any_case: false, weight: 0, needs_translation: false, unlike_python: None };
+        let mut reader = Reader::default();
         let required = reader.required(ast);
-        let needles = Needles(required.filter(|needles| needles.iter().all(|needle| !needle.bytes.is_empty())));
-        let Reader { weight, needs_translation, unlike_python, .. } = reader;
-        Outline { needles, weight, needs_translation, unlike_python }
+        reader.outline(required)
     }
 }
 
@@ -81,6 +101,7 @@ impl Needle {
     }
 }
 
+#[derive(Default)]
 struct Reader {
     any_case: bool,
     weight: u64,
@@ -139,7 +160,7 @@ impl Reader {
                 }
                 Ast::Empty(_) => true,
                 Ast::Assertion(assertion) => {
-                    self.add(16);
+                    self.add(ASSERTION);
                     if let AssertionKind::WordBoundaryStartAngle | AssertionKind::WordBoundaryEndAngle = assertion.kind
                     {
                         self.unlike_python(&assertion.span, ANGLES);
@@ -147,7 +168,7 @@ impl Reader {
                     true
                 }
                 Ast::Literal(literal) => {
-                    self.add(48);
+                    self.add(LITERAL);
                     self.needs_translation |=
                         !matches!(literal.kind, LiteralKind::Verbatim | LiteralKind::Meta | LiteralKind::Superfluous)
                             && !literal.c.is_ascii();
@@ -251,6 +272,17 @@ impl Reader {
         self.unlike_python.get_or_insert((span.start.offset..span.end.offset, says));
     }
 
+    fn plain(&mut self, byte: u8, run: &mut Run) {
+        self.add(LITERAL);
+        run.push(char::from(byte), false);
+    }
+
+    fn outline(self, required: Option<Vec<Needle>>) -> Outline {
+        let needles = Needles(required.filter(|needles| needles.iter().all(|needle| !needle.bytes.is_empty())));
+        let Reader { weight, needs_translation, unlike_python, .. } = self;
+        Outline { needles, weight, needs_translation, unlike_python }
+    }
+
     fn add(&mut self, weight: u64) {
         self.weight = self.weight.saturating_add(weight);
     }
@@ -322,6 +354,31 @@ mod tests {
 
     fn needles(pattern: &str) -> Needles {
         Outline::of(&regex_syntax::ast::parse::Parser::new().parse(pattern).unwrap()).needles
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_pattern_is_outlined_as_its_tree_is(source in r#"([a-cZ7_ /:=,'"]|\\b|\\b|\\B|\{|\.|-){0,12}"#) {
+            if let Some(outline) = Outline::of_plain(&source) {
+                let tree = regex_syntax::ast::parse::Parser::new().parse(&source);
+                prop_assert_eq!(outline, Outline::of(&tree.unwrap()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_pattern_needs_no_tree() {
+        for (source, plain) in [
+            (r"\bword_1\b", true),
+            ("TODO: x", true),
+            ("", true),
+            ("a.b", false),
+            (r"\b{start}a", false),
+            (r"\w", false),
+            (r"a\", false),
+        ] {
+            assert_eq!(Outline::of_plain(source).is_some(), plain, "{source}");
+        }
     }
 
     #[test]

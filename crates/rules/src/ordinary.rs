@@ -113,7 +113,7 @@ impl<'t> Tables<'t> {
         if self.at == self.text.len() {
             return Some(false);
         }
-        self.text[self.at..].starts_with(HEADER).then_some(())?;
+        self.rest().starts_with(HEADER.as_bytes()).then_some(())?;
         table.span = self.at..self.at + HEADER.len();
         self.at = table.span.end;
         self.end_line()?;
@@ -130,8 +130,7 @@ impl<'t> Tables<'t> {
     }
 
     fn entry(&mut self, items: &mut Vec<Item<'t>>) -> Option<Written<'t>> {
-        let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let key_span = self.at..self.at + self.rest().iter().take_while(|byte| is_key(byte)).count();
+        let key_span = self.at..self.at + self.run(KEY);
         (!key_span.is_empty()).then_some(())?;
         let key = Item { text: &self.text[key_span.clone()], span: key_span };
         self.at = key.span.end;
@@ -179,9 +178,10 @@ impl<'t> Tables<'t> {
             _ => (1, false),
         };
         let start = self.at + open;
-        let is_end = |byte: &u8| *byte == quote || (quote == b'"' && *byte == b'\\') || is_control(*byte);
-        let end = start + self.text.as_bytes()[start..].iter().position(is_end)?;
-        let rest = &self.text.as_bytes()[end..];
+        let plain = if quote == b'"' { PLAIN } else { LITERAL };
+        let bytes = self.text.as_bytes();
+        let end = start + bytes.get(start..)?.iter().take_while(|byte| is(**byte, plain)).count();
+        let rest = bytes.get(end..).filter(|rest| !rest.is_empty())?;
         let (closed, length) = if is_long { (rest.starts_with(b"'''"), 3) } else { (rest[0] == quote, 1) };
         // A fourth quote would still be part of a long string.
         (closed && !(is_long && rest.get(3) == Some(&b'\''))).then_some(())?;
@@ -191,6 +191,10 @@ impl<'t> Tables<'t> {
 
     /// Whatever may stand behind a value: blanks, a comment, the end of the line.
     fn end_line(&mut self) -> Option<()> {
+        if self.peek() == Some(b'\n') {
+            self.at += 1;
+            return Some(());
+        }
         self.skip_blanks();
         self.skip_comment();
         match self.rest() {
@@ -204,6 +208,10 @@ impl<'t> Tables<'t> {
 
     /// Blanks, comments and empty lines, up to what says something.
     fn skip_blank_lines(&mut self) -> Option<()> {
+        // Mostly there are none.
+        if self.peek().is_some_and(|byte| byte > b'#' || byte == b'"') {
+            return Some(());
+        }
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -214,12 +222,15 @@ impl<'t> Tables<'t> {
     }
 
     fn skip_blanks(&mut self) {
-        self.at += self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if self.peek().is_some_and(|byte| byte > b' ') {
+            return;
+        }
+        self.at += self.run(BLANK);
     }
 
     fn skip_comment(&mut self) {
         if self.peek() == Some(b'#') {
-            self.at += self.rest().iter().take_while(|byte| !is_control(**byte)).count();
+            self.at += self.run(COMMENT);
         }
     }
 
@@ -232,7 +243,12 @@ impl<'t> Tables<'t> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.rest().first().copied()
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// How many bytes of a class come next.
+    fn run(&self, class: u8) -> usize {
+        self.rest().iter().take_while(|byte| is(**byte, class)).count()
     }
 
     fn rest(&self) -> &'t [u8] {
@@ -240,9 +256,40 @@ impl<'t> Tables<'t> {
     }
 }
 
-/// What stands in no string and no comment of one line.
-fn is_control(byte: u8) -> bool {
-    (byte < b' ' && byte != b'\t') || byte == 0x7f
+/// Bytes that keys are made of.
+const KEY: u8 = 1;
+/// What may stand in a string in `"`: no escape, and no end.
+const PLAIN: u8 = 2;
+/// What may stand in a string in `'`.
+const LITERAL: u8 = 4;
+/// What may stand in a comment.
+const COMMENT: u8 = 8;
+const BLANK: u8 = 16;
+
+/// The classes of each byte.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {
+            classes[at] |= KEY;
+        }
+        if (byte >= b' ' || byte == b'\t') && byte != 0x7f {
+            classes[at] |= COMMENT;
+            classes[at] |= if matches!(byte, b'"' | b'\\') { 0 } else { PLAIN };
+            classes[at] |= if byte == b'\'' { 0 } else { LITERAL };
+        }
+        if matches!(byte, b' ' | b'\t') {
+            classes[at] |= BLANK;
+        }
+        at += 1;
+    }
+    classes
+};
+
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
 }
 
 /// The whole text as its top-level table. None when it has no rule, or is more than is read here.

@@ -113,6 +113,9 @@ fn check(source: &str, against: Against) -> Result<Outline, Fault> {
     if source.len() > LONGEST {
         return Err(Fault { span: whole, message: format!("the pattern is longer than {LONGEST} bytes") });
     }
+    if let Some(outline) = Outline::of_plain(source) {
+        return Ok(outline);
+    }
     let parsed = ast::parse::ParserBuilder::new().nest_limit(NESTING).build().parse(source);
     let tree = parsed.map_err(|error| fault(source, error.span(), &explain(source, &error)))?;
     let outline = Outline::of(&tree);

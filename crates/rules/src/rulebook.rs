@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 use syntax::{LineIndex, Span};
 
 use crate::document::{self, Entry, Value};
@@ -138,9 +137,7 @@ pub struct Rulebook {
     pub rules: Vec<Rule>,
     /// The problems found so far, in document order; all of them after [`Rulebook::validate`].
     pub problems: Vec<Problem>,
-    /// SHA-256 of the text.
-    pub digest: [u8; 32],
-    text: Arc<str>,
+    text: Arc<String>,
     /// The number in the text of each of the rules, in order, where some were left out.
     numbers: Option<Vec<usize>>,
 }
@@ -158,38 +155,17 @@ impl Rulebook {
         Rulebook::load_with(bytes, format, Some(names))
     }
 
-    fn load_with(bytes: &[u8], format: Format, names: Option<&[String]>) -> Rulebook {
-        let digest = Sha256::digest(bytes).into();
-        let mut problems = Problems::default();
-        if bytes.len() > LONGEST {
-            problems.of_file(0..0, format!("the rulebook is longer than {} KiB", LONGEST >> 10));
-            return Rulebook {
-                rules: Vec::new(),
-                problems: problems.place("", &mut []),
-                digest,
-                text: Arc::from(""),
-                numbers: None,
-            };
+    /// As [`Rulebook::load_about`], where the text is at hand; without `names`, as [`Rulebook::load`].
+    pub fn load_text(text: String, format: Format, names: Option<&[String]>) -> Rulebook {
+        if text.len() > LONGEST {
+            return Rulebook::too_long();
         }
-        let text: Arc<str> = match std::str::from_utf8(bytes) {
-            Ok(text) => Arc::from(text),
-            Err(error) => {
-                let text: Arc<str> = Arc::from(String::from_utf8_lossy(bytes));
-                problems.of_file(error.valid_up_to()..text.len().min(error.valid_up_to() + 3), not_utf8(bytes));
-                return Rulebook {
-                    rules: Vec::new(),
-                    problems: problems.place(&text, &mut []),
-                    digest,
-                    text,
-                    numbers: None,
-                };
-            }
-        };
         // A byte order mark gives way to blanks, so that places stay.
         let readable = match text.strip_prefix('\u{feff}') {
             Some(rest) => format!("   {rest}").into(),
             None => std::borrow::Cow::Borrowed(&*text),
         };
+        let mut problems = Problems::default();
         let some = names.filter(|_| format == Format::Toml).and_then(|names| selection::read(&readable, names));
         let (mut rules, numbers) = match some {
             Some(Selected { rules, numbers, problems: found }) => {
@@ -199,7 +175,37 @@ impl Rulebook {
             None => (read(&readable, format, &mut problems), None),
         };
         let problems = problems.place(&text, &mut rules);
-        Rulebook { rules, problems, digest, text, numbers }
+        Rulebook { rules, problems, text: text.into(), numbers }
+    }
+
+    fn load_with(bytes: &[u8], format: Format, names: Option<&[String]>) -> Rulebook {
+        if bytes.len() > LONGEST {
+            return Rulebook::too_long();
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Rulebook::load_text(text.to_owned(), format, names),
+            Err(error) => {
+                let text = String::from_utf8_lossy(bytes);
+                let place = error.valid_up_to()..text.len().min(error.valid_up_to() + 3);
+                Rulebook::unread(place, not_utf8(bytes), &text)
+            }
+        }
+    }
+
+    fn too_long() -> Rulebook {
+        Rulebook::unread(0..0, format!("the rulebook is longer than {} KiB", LONGEST >> 10), "")
+    }
+
+    /// A text that is no rulebook.
+    fn unread(place: Span, why: String, text: &str) -> Rulebook {
+        let mut problems = Problems::default();
+        problems.of_file(place, why);
+        Rulebook {
+            rules: Vec::new(),
+            problems: problems.place(text, &mut []),
+            text: Arc::new(text.to_owned()),
+            numbers: None,
+        }
     }
 
     /// As [`Rulebook::load`], with everything checked: for who shows problems.
@@ -223,7 +229,7 @@ impl Rulebook {
     }
 
     /// The rulebook's text.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &str {
         &self.text
     }
 

@@ -11,6 +11,9 @@ use crate::ordinary::{Table, Tables};
 use crate::rulebook::{MOST_RULES, Problems, Rule};
 use crate::{ids, paths, reading};
 
+/// About how many bytes a short rule has.
+const SHORT_RULE: usize = 48;
+
 /// The rules that stay.
 pub(crate) struct Selected {
     pub rules: Vec<Rule>,
@@ -26,7 +29,8 @@ pub(crate) fn read(text: &str, names: &[String]) -> Option<Selected> {
     let mut tables = Tables::of(text)?;
     let mut table = Table::default();
     let mut problems = Problems::default();
-    let (mut rules, mut numbers, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rules, mut numbers) = (Vec::new(), Vec::new());
+    let mut left_out = Vec::with_capacity(text.len() / SHORT_RULE);
     while tables.next(&mut table)? {
         let number = rules.len() + left_out.len();
         (number < MOST_RULES).then_some(())?;
@@ -39,9 +43,11 @@ pub(crate) fn read(text: &str, names: &[String]) -> Option<Selected> {
     }
     (!numbers.is_empty() || !left_out.is_empty()).then_some(())?;
     ids::collisions(&rules, &mut problems);
-    let colliding: HashSet<String> = rules.iter().flat_map(|rule| ids::colliding(&rule.id)).collect();
-    let collides = |id: &&str| !colliding.is_empty() && colliding.contains(&ids::name(id));
-    (!left_out.iter().any(collides)).then_some(Selected { rules, numbers, problems })
+    if !left_out.is_empty() && !rules.is_empty() {
+        let colliding: HashSet<String> = rules.iter().flat_map(|rule| ids::colliding(&rule.id)).collect();
+        (!left_out.iter().any(|id| colliding.contains(&ids::name(id)))).then_some(())?;
+    }
+    Some(Selected { rules, numbers, problems })
 }
 
 /// The id of a rule that is about none of the files; none when it may be, or its table says too little to tell.
@@ -57,12 +63,22 @@ fn id_of_others<'t>(table: &Table<'t>, names: &Names) -> Option<&'t str> {
 }
 
 /// The names of the files, as they are and in lower case.
-struct Names(Vec<String>);
+struct Names {
+    names: Vec<String>,
+    /// The bytes that names begin with, in either case.
+    firsts: [bool; 256],
+}
 
 impl Names {
     fn of(names: &[String]) -> Names {
         let folded = names.iter().filter(|name| !name.is_ascii()).map(|name| fold(name));
-        Names(names.iter().cloned().chain(folded).collect())
+        let names: Vec<String> = names.iter().cloned().chain(folded).collect();
+        let mut firsts = [false; 256];
+        for first in names.iter().filter_map(|name| name.bytes().next()) {
+            firsts[usize::from(first.to_ascii_lowercase())] = true;
+            firsts[usize::from(first.to_ascii_uppercase())] = true;
+        }
+        Names { names, firsts }
     }
 
     /// Whether a glob that includes may match one of the names, by what stands before its first wildcard and after its
@@ -71,8 +87,12 @@ impl Names {
         let Some((start, end)) = glob::ends(glob).filter(|(start, end)| start.is_ascii() && end.is_ascii()) else {
             return true;
         };
+        // Most globs are about another folder than any of the names.
+        if start.bytes().next().is_some_and(|first| !self.firsts[usize::from(first)]) {
+            return false;
+        }
         let fits = |part: Option<&[u8]>, end: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(end.as_bytes()));
-        self.0.iter().map(String::as_bytes).any(|name| {
+        self.names.iter().map(String::as_bytes).any(|name| {
             fits(name.get(..start.len()), start)
                 && fits(name.len().checked_sub(end.len()).and_then(|from| name.get(from..)), end)
         })

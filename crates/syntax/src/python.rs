@@ -1,13 +1,16 @@
 //! Python text to [`Facts`].
 //!
-//! [`walk`] reads the tree once; [`meaning`] finds what names stand for once the whole file is known; this module puts
+//! [`module`] reads what is valid Python and [`walk`] tree-sitter's tree of anything else, each once and to the same end; [`meaning`] finds what names stand for once the whole file is known; this module puts
 //! the facts together. What a file cannot be told to mean within bounds is among its error regions, so that it is
 //! never taken for harmless.
 
+#[cfg(test)]
+mod differential;
 mod expression;
 mod kinds;
 mod literal;
 mod meaning;
+mod module;
 mod names;
 mod set;
 #[cfg(test)]
@@ -15,6 +18,10 @@ mod tests;
 mod walk;
 
 pub(crate) use literal::reads_as_utf8;
+pub(crate) use module::parse;
+
+use ruff_python_ast::ModModule;
+use ruff_python_parser::Parsed;
 
 use crate::facts::ArgumentKind;
 use crate::{Argument, Call, Facts, Literal, Span, Use};
@@ -24,9 +31,17 @@ use names::{Scopes, Symbol};
 use set::Meaning;
 use walk::{RawCall, RawUse};
 
-/// The facts of `text`, of which `tree` is the tree.
-pub(crate) fn facts(tree: &tree_sitter::Tree, text: &str) -> Facts {
-    let raw = walk::walk(tree, text);
+/// The facts of `text`, of which `tree` is tree-sitter's tree.
+pub(crate) fn facts_of_tree(tree: &tree_sitter::Tree, text: &str) -> Facts {
+    facts(walk::walk(tree, text), text)
+}
+
+/// The facts of `text`, of which `module` is ruff's tree.
+pub(crate) fn facts_of_module(module: &Parsed<ModModule>, text: &str) -> Facts {
+    facts(module::walk(module, text), text)
+}
+
+fn facts(raw: walk::Raw<'_>, text: &str) -> Facts {
     let (expressions, scopes) = (raw.expressions, raw.scopes);
     let meanings = Meanings::new(text, &expressions, &scopes, raw.symbols, raw.paths, &raw.stars, &raw.attributes);
     let mut facts = Facts {

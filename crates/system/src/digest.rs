@@ -2,8 +2,6 @@
 //!
 //! One place, so that whoever compares two digests compares the same spelling.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of `bytes`.
@@ -13,10 +11,8 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 
 /// Lower-case hex of `bytes`.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("half a byte is one digit");
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Lower-case hex of the SHA-256 of `bytes`.

@@ -10,7 +10,7 @@ mod unix;
 mod windows;
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -147,7 +147,7 @@ fn read_open(file: &File, path: &Path, cap: u64) -> Result<Vec<u8>, OpenError> {
         return Err(OpenError::TooLarge { path: path.to_path_buf(), cap });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-    file.take(cap + 1).read_to_end(&mut bytes).map_err(|source| OpenError::io(path, source))?;
+    platform::read_into(file, &mut bytes, cap + 1).map_err(|source| OpenError::io(path, source))?;
     if bytes.len() as u64 > cap {
         return Err(OpenError::TooLarge { path: path.to_path_buf(), cap });
     }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::open::read_below;
 use crate::paths;
 
-/// How far upwards is looked, in folders.
-const DEPTH: usize = 128;
+/// The longest path that is looked at, in bytes: the system opens none longer.
+const LONGEST: usize = 4096;
 /// Size of a `.git` or `commondir` file, in bytes.
 const POINTER: u64 = 4096;
 
@@ -29,8 +29,18 @@ pub struct Root {
 
 /// Every root from `folder` upwards, itself included, innermost first.
 pub fn enclosing(folder: &Path) -> Vec<Root> {
-    let looked_at = folder.ancestors().take(DEPTH).map(look_at);
-    looked_at.filter(|root| root.has_ruleline || root.has_git).collect()
+    look_at_all(folder.ancestors()).collect()
+}
+
+/// As [`enclosing`], where those of the folder `known` are known: from there upwards nothing is looked at again.
+pub fn enclosing_within(folder: &Path, known: &Path, roots: &[Root]) -> Vec<Root> {
+    let Ok(below) = folder.strip_prefix(known) else { return enclosing(folder) };
+    look_at_all(folder.ancestors().take(below.components().count())).chain(roots.iter().cloned()).collect()
+}
+
+fn look_at_all<'a>(folders: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = Root> {
+    let looked_at = folders.filter(|folder| folder.as_os_str().len() <= LONGEST).map(look_at);
+    looked_at.filter(|root| root.has_ruleline || root.has_git)
 }
 
 fn look_at(folder: &Path) -> Root {
@@ -77,6 +87,22 @@ mod tests {
             found[0].has_git && !found[0].has_ruleline,
             "a folder that is not there yet lies in its parents' roots"
         );
+        let deep = enclosing(&base.join("out").join("d/".repeat(1000)));
+        assert_eq!(deep[0].path, base.join("out"), "no depth leads out of a root");
+    }
+
+    #[test]
+    fn s05_roots_from_a_known_folder_upwards_are_the_same() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        for root in ["a/.git", "a/b/.ruleline", "a/b/c/d/.git", "x/.git"] {
+            fs::create_dir_all(base.join(root)).unwrap();
+        }
+        let known = base.join("a/b");
+        for folder in ["a/b", "a/b/c", "a/b/c/d", "a/b/c/d/none/yet", "a", "x", "a/bc"] {
+            let folder = base.join(folder);
+            assert_eq!(enclosing_within(&folder, &known, &enclosing(&known)), enclosing(&folder), "{folder:?}");
+        }
     }
 
     #[test]

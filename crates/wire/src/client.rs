@@ -55,18 +55,27 @@ impl Client {
         self.folder.symlink_metadata().is_ok()
     }
 
+    /// What is left of the budget of a question with this deadline stays for the next.
+    fn spend_until(&self, deadline: Instant, all: bool) {
+        let left = if all { Duration::ZERO } else { deadline.saturating_duration_since(Instant::now()) };
+        self.left.set(left);
+    }
+
+    /// Asks to have a change judged, and does not wait for the answer.
+    ///
+    /// # Errors
+    /// Why nobody was asked.
+    pub fn ask_to_judge(&self, request: JudgeRequest) -> Result<Asked<'_>, Alone> {
+        let file = PathBuf::from(&request.path);
+        Asked::begin(self, &file, Request::Judge(request))
+    }
+
     /// Has a change judged. The answer names exactly the digests of the request.
     ///
     /// # Errors
     /// Why there is no answer.
     pub fn judge(&self, request: JudgeRequest) -> Result<Judged, Alone> {
-        let file = PathBuf::from(&request.path);
-        let request = Request::Judge(request);
-        let response = self.ask(&file, &request)?;
-        match (response, request) {
-            (Response::Judged(judged), Request::Judge(request)) if judged.answers(&request) => Ok(judged),
-            _ => Err(Alone::Stale),
-        }
+        self.ask_to_judge(request)?.answer()
     }
 
     /// Asks the best server for `path` whether it is there.
@@ -74,60 +83,133 @@ impl Client {
     /// # Errors
     /// Why there is no answer.
     pub fn ping(&self, path: &Path) -> Result<Pong, Alone> {
-        match self.ask(path, &Request::Ping)? {
+        match Asked::begin(self, path, Request::Ping)?.end()? {
             Response::Pong(pong) => Ok(pong),
             _ => Err(Alone::Stale),
         }
     }
+}
 
-    fn ask(&self, path: &Path, request: &Request) -> Result<Response, Alone> {
-        let begun = Instant::now();
-        let deadline = begun + self.left.get();
-        let answer = self.ask_until(path, request, deadline);
-        let left = if answer == Err(Alone::Expired) {
-            Duration::ZERO
-        } else {
-            deadline.saturating_duration_since(Instant::now())
-        };
-        self.left.set(left);
-        answer
+/// One question, on its way to the servers that stand for a path one after the other.
+#[derive(Debug)]
+pub struct Asked<'c> {
+    client: &'c Client,
+    request: Request,
+    folder: Folder,
+    servers: std::vec::IntoIter<Found>,
+    frame: Vec<u8>,
+    deadline: Instant,
+    /// When the question was put: what is done from then on is not the server's time.
+    put: Instant,
+    current: Option<(Found, Stream)>,
+    /// Why no server has answered so far.
+    alone: Alone,
+}
+
+impl<'c> Asked<'c> {
+    /// Waits for the judgement, which names exactly the digests of the request.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn answer(mut self) -> Result<Judged, Alone> {
+        self.deadline += self.put.elapsed();
+        match (self.end()?, &self.request) {
+            (Response::Judged(judged), Request::Judge(request)) if judged.answers(request) => Ok(judged),
+            _ => Err(Alone::Stale),
+        }
     }
 
-    fn ask_until(&self, path: &Path, request: &Request, deadline: Instant) -> Result<Response, Alone> {
-        let folder = Folder::open(&self.folder).map_err(|error| match error {
+    /// Puts the question to the best server that takes it.
+    fn begin(client: &'c Client, path: &Path, request: Request) -> Result<Asked<'c>, Alone> {
+        let deadline = Instant::now() + client.left.get();
+        let begun =
+            Asked::prepare(client, path, request, deadline).and_then(|mut asked| asked.ask_next().map(|()| asked));
+        begun.inspect_err(|why| client.spend_until(deadline, *why == Alone::Expired))
+    }
+
+    fn prepare(client: &'c Client, path: &Path, request: Request, deadline: Instant) -> Result<Asked<'c>, Alone> {
+        let folder = Folder::open(&client.folder).map_err(|error| match error {
             FolderError::Absent { .. } => Alone::NoServer,
             FolderError::Open { .. } | FolderError::Refused(_) => Alone::UnsafeFolder,
         })?;
-        let servers = discover(&folder, path, SystemTime::now(), || Instant::now() < deadline);
+        let servers = discover(&folder, path, SystemTime::now(), || Instant::now() < deadline).into_iter();
         let frame = request.to_frame().map_err(|_| Alone::TooLarge)?;
-        let mut answer = Err(if Instant::now() < deadline { Alone::NoServer } else { Alone::Expired });
-        for server in &servers {
-            answer = exchange(server, &frame, deadline).and_then(|payload| match Response::read(&payload) {
+        let alone = if Instant::now() < deadline { Alone::NoServer } else { Alone::Expired };
+        Ok(Asked { client, request, folder, servers, frame, deadline, put: Instant::now(), current: None, alone })
+    }
+
+    /// Waits for an answer, of a server further down where one has none.
+    fn end(&mut self) -> Result<Response, Alone> {
+        let answer = self.hear();
+        self.client.spend_until(self.deadline, answer == Err(Alone::Expired));
+        answer
+    }
+
+    fn hear(&mut self) -> Result<Response, Alone> {
+        loop {
+            let Some((server, stream)) = self.current.take() else { return Err(self.alone) };
+            let answer = platform::hear(stream, self.deadline).and_then(|payload| match Response::read(&payload) {
                 Ok(Response::Refused(Refusal::Protocol)) | Err(Refusal::Protocol) => Err(Alone::Protocol),
                 Ok(Response::Refused(_)) => Err(Alone::Stale),
                 Ok(response) => Ok(response),
                 Err(_) => Err(Alone::Garbled),
             });
-            if answer == Err(Alone::Expired) {
-                folder.leave_alone(&server.stem);
+            match answer {
+                Ok(response) => return Ok(response),
+                Err(why) => self.give_up(&server, why)?,
             }
-            if matches!(answer, Ok(_) | Err(Alone::Expired)) {
-                break;
+            self.ask_next()?;
+        }
+    }
+
+    fn ask_next(&mut self) -> Result<(), Alone> {
+        while let Some(server) = self.servers.next() {
+            match platform::ask(&server, &self.frame, self.deadline) {
+                Ok(stream) => {
+                    (self.current, self.put) = (Some((server, stream)), Instant::now());
+                    return Ok(());
+                }
+                Err(why) => self.give_up(&server, why)?,
             }
         }
-        answer
+        Err(self.alone)
+    }
+
+    /// Goes on without this server; not at all where it has used up the time, and then it is left alone.
+    fn give_up(&mut self, server: &Found, why: Alone) -> Result<(), Alone> {
+        self.alone = why;
+        if why == Alone::Expired {
+            self.folder.leave_alone(&server.stem);
+            return Err(why);
+        }
+        Ok(())
     }
 }
 
+#[cfg(not(unix))]
+use nowhere as platform;
 #[cfg(unix)]
-fn exchange(server: &Found, frame: &[u8], deadline: Instant) -> Result<Vec<u8>, Alone> {
-    unix::exchange(server, frame, deadline)
-}
+use unix as platform;
+
+use platform::Stream;
 
 /// Windows has no endpoint: no server is ever found there.
 #[cfg(not(unix))]
-fn exchange(_server: &Found, _frame: &[u8], _deadline: Instant) -> Result<Vec<u8>, Alone> {
-    Err(Alone::Unreachable)
+mod nowhere {
+    use std::time::Instant;
+
+    use super::{Alone, Found};
+
+    #[derive(Debug)]
+    pub enum Stream {}
+
+    pub fn ask(_server: &Found, _frame: &[u8], _deadline: Instant) -> Result<Stream, Alone> {
+        Err(Alone::Unreachable)
+    }
+
+    pub fn hear(stream: Stream, _deadline: Instant) -> Result<Vec<u8>, Alone> {
+        match stream {}
+    }
 }
 
 #[cfg(unix)]
@@ -142,9 +224,11 @@ mod unix {
     use crate::endpoint::{self, Found, LONGEST_PATH};
     use crate::frame::Decoder;
 
-    /// One request, one answer's payload. Each wait is given what is left of the budget at that moment, so that a
-    /// server that sends a byte at a time gains nothing.
-    pub fn exchange(server: &Found, frame: &[u8], deadline: Instant) -> Result<Vec<u8>, Alone> {
+    pub type Stream = UnixStream;
+
+    /// Sends one request. Each wait, here and for the answer, is given what is left of the budget at that moment, so that
+    /// a server that takes or sends a byte at a time gains nothing.
+    pub fn ask(server: &Found, frame: &[u8], deadline: Instant) -> Result<UnixStream, Alone> {
         let mut stream = connect(&server.socket, deadline)?;
         let mut sent = 0;
         while sent < frame.len() {
@@ -156,6 +240,11 @@ mod unix {
                 Err(error) => interruption(&error)?,
             }
         }
+        Ok(stream)
+    }
+
+    /// The payload of the answer.
+    pub fn hear(mut stream: UnixStream, deadline: Instant) -> Result<Vec<u8>, Alone> {
         let mut decoder = Decoder::default();
         let mut piece = vec![0; 16 * 1024];
         loop {

@@ -10,7 +10,7 @@ pub mod endpoint;
 pub mod frame;
 pub mod message;
 
-pub use client::{Alone, BUDGET, Client};
+pub use client::{Alone, Asked, BUDGET, Client};
 pub use endpoint::{Endpoint, EndpointError, Folder, FolderError, Record};
 pub use frame::{CAP, Decoder, FrameError};
 pub use message::{

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rules::{Check, claims};
+use rules::{Check, agreement, claims};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::frame::{self, FrameError};
@@ -43,7 +43,7 @@ pub struct JudgeRequest {
 }
 
 /// One rulebook, and the changed file as that rulebook sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BookRequest {
     /// The rulebook's canonical path.
     pub path: String,
@@ -282,35 +282,15 @@ fn read<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Result<T, Refusal> {
     }
 }
 
-/// How many bytes are compared at once.
-const PIECE: usize = 256;
-
-/// How many bytes two texts share from the side that their pieces come from; `within` counts those of two pieces that
-/// differ.
-fn shared<'t>(pieces: impl Iterator<Item = (&'t [u8], &'t [u8])>, within: impl Fn(&[u8], &[u8]) -> usize) -> usize {
-    let mut count = 0;
-    for (one, other) in pieces {
-        if one != other {
-            return count + within(one, other);
-        }
-        count += one.len();
-    }
-    count
-}
-
 impl Splice {
     /// The one replacement that leads from `before` to `after`: what they share at the start and at the end stays.
     pub fn between(before: &str, after: &str) -> Splice {
         let (old, new) = (before.as_bytes(), after.as_bytes());
-        let mut start = shared(old.chunks(PIECE).zip(new.chunks(PIECE)), |one, other| {
-            one.iter().zip(other).take_while(|(a, b)| a == b).count()
-        });
+        let mut start = agreement::at_start(old, new);
         while !before.is_char_boundary(start) || !after.is_char_boundary(start) {
             start -= 1;
         }
-        let mut tail = shared(old[start..].rchunks(PIECE).zip(new[start..].rchunks(PIECE)), |one, other| {
-            one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count()
-        });
+        let mut tail = agreement::at_end(&old[start..], &new[start..]);
         while !before.is_char_boundary(before.len() - tail) || !after.is_char_boundary(after.len() - tail) {
             tail -= 1;
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agents::{Answer, AskUnattended, Event, EventKind, Head, RenderOptions, ToolCall, render};
-use guard::books::FromDisk;
+use guard::books::{FromDisk, LoadedBook, Place, RulebookSource};
 use guard::config::{self, Config, OnFailure};
 use guard::decide::HookRun;
 use guard::protect::Protection;
@@ -42,6 +42,29 @@ impl FactSource for ParseOnce {
     }
 }
 
+/// As [`FromDisk`], but frees no rulebook: it is needed until the answer is given, and then the process ends.
+struct KeptFromDisk;
+
+impl KeptFromDisk {
+    fn keep(book: &Arc<LoadedBook>) {
+        std::mem::forget(Arc::clone(book));
+    }
+}
+
+impl RulebookSource for KeptFromDisk {
+    fn load(&self, place: &Place) -> Result<Option<Arc<LoadedBook>>, String> {
+        FromDisk.load(place).inspect(|book| book.iter().for_each(KeptFromDisk::keep))
+    }
+
+    fn load_about(&self, place: &Place, names: &[String]) -> Result<Option<Arc<LoadedBook>>, String> {
+        FromDisk.load_about(place, names).inspect(|book| book.iter().for_each(KeptFromDisk::keep))
+    }
+
+    fn recall(&self, path: &Path, bytes: Vec<u8>) -> Arc<LoadedBook> {
+        FromDisk.recall(path, bytes)
+    }
+}
+
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(
@@ -55,8 +78,8 @@ pub fn answer(
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
-        && guard::shell::is_quiet(command)
-        && !(everything && guard::hooks::present(folders.as_ref(), &surroundings.cwd, None))
+        && guard::shell::is_quiet(command, &surroundings.cwd)
+        && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
     {
         return Answer::silent();
     }
@@ -70,7 +93,7 @@ pub fn answer(
     let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
     let guards = Guards {
         folders: folders.as_ref(),
-        books: &FromDisk,
+        books: &KeptFromDisk,
         facts: &ParseOnce::default(),
         accelerator: servers.as_ref().map(|servers| servers as _),
         surroundings: &surroundings,
@@ -90,9 +113,7 @@ pub fn may_have_hooks(arguments: &Arguments, event: &Event) -> bool {
     if event.kind == EventKind::Other {
         return false;
     }
-    let cwd = working_folder(event);
-    let file = guard::hooks::named_file(event).map(|file| cwd.join(file));
-    guard::hooks::present(folders(arguments).as_ref(), &cwd, file.as_deref())
+    guard::hooks::present(folders(arguments).as_ref(), event, &working_folder(event))
 }
 
 fn working_folder(event: &Event) -> PathBuf {

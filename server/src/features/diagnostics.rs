@@ -256,7 +256,7 @@ impl Shown<'_> {
     fn place_of(&mut self, part: &Part, rule: usize) -> Option<RulePlace> {
         let rule = part.book.book.rules.get(rule)?;
         let path = &part.book.path;
-        let text = self.texts.entry(path.clone()).or_insert_with(|| Text::new(part.book.book.text().clone()).into());
+        let text = self.texts.entry(path.clone()).or_insert_with(|| Text::new(part.book.book.text()).into());
         let (id, span) = (rule.id.clone(), rule.id_span.clone());
         Some(RulePlace { id, path: path.as_path().into(), text: text.clone(), span })
     }

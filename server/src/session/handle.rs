@@ -250,7 +250,7 @@ impl Session {
         let rulebook = |(path, shelved): &(PathBuf, Shelved)| {
             json!({
                 "path": system::paths::shown(path),
-                "sha256": system::digest::hex(&shelved.current.rules().digest),
+                "sha256": system::digest::hex(&shelved.current.loaded.digest()),
                 "rules": shelved.current.rules().rules.len(),
                 "problems": shelved.current.rules().problems.len(),
                 "holds": Arc::ptr_eq(&shelved.current, &shelved.good),
@@ -453,7 +453,7 @@ enum OwnFile {
 impl OwnFile {
     fn digest(&self) -> Digest {
         match self {
-            OwnFile::Rulebook(book) => book.rules().digest,
+            OwnFile::Rulebook(book) => book.loaded.digest(),
             OwnFile::Config(text) => system::digest::sha256(text.text.as_bytes()),
             OwnFile::Hooks(file) => {
                 let said: Vec<&str> = file.diagnostics.iter().map(|one| one.message.as_str()).collect();

@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub workspaces: Workspaces,
     /// The text.
     pub text: Text,
-    /// The text whose facts were last asked for, near which they are looked for.
+    /// The text whose facts were last asked for.
     pub parsed: Option<Digest>,
     /// Whether hooks may be trusted from here.
     pub may_trust: bool,
@@ -72,7 +72,7 @@ impl Snapshot {
             let baseline = self.settings.baseline.unwrap_or(subject.config.baseline);
             Before::read(path, baseline, self.settings.trusted == Some(true)).into()
         });
-        let facts = self.engine.facts.near(self.parsed);
+        let facts = self.engine.facts.telling();
         let mut diagnostics = foreign(path, &self.text, &roots);
         diagnostics.extend(subject.diagnose(&before, &self.engine.rulebooks, &facts, self.settings.hints));
         let parsed = facts.digest_of(&self.text.text).or(self.parsed);

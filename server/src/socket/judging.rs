@@ -2,13 +2,14 @@
 //! parsed before. What is not in memory is read from disk, and only if it is exactly what the hook named.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use guard::books::LARGEST;
 use rules::{Case, Change, Finding, Judge, Rulebook, Work, claims};
 use wire::{BookAnswer, BookRequest, Digest, JudgeRequest, Judged, Open, Pong, Refusal, Request, Response};
 
+use super::answers::Answers;
 use crate::engine::Engine;
 use crate::rulebooks::Book;
 
@@ -20,13 +21,14 @@ const LONGEST_TEXT: usize = system::open::JUDGED_CAP as usize;
 /// Answers from an engine that the session fills and uses too.
 pub struct Judging {
     engine: Arc<Engine>,
+    answers: Mutex<Answers>,
     judged: AtomicU64,
 }
 
 impl Judging {
     /// Answers from this engine.
     pub fn new(engine: Arc<Engine>) -> Judging {
-        Judging { engine, judged: AtomicU64::new(0) }
+        Judging { engine, answers: Mutex::default(), judged: AtomicU64::new(0) }
     }
 
     /// Answers one request. Bounded as judging is in a hook.
@@ -42,6 +44,22 @@ impl Judging {
         }
     }
 
+    /// The answer to a request that needs no work: nothing is read and nothing is judged.
+    pub fn known(&self, request: &Request) -> Option<Response> {
+        match request {
+            Request::Ping => Some(self.answer(request)),
+            Request::Judge(request) => {
+                let judged = self.answers().get(request)?;
+                self.judged.fetch_add(1, Ordering::Relaxed);
+                Some(Response::Judged(judged))
+            }
+        }
+    }
+
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn judge(&self, request: &JudgeRequest) -> Result<Judged, Refusal> {
         if request.books.len() > MOST_BOOKS {
             return Err(Refusal::Request);
@@ -55,16 +73,17 @@ impl Judging {
         if digest(after.as_bytes()) != request.after {
             return Err(Refusal::Stale);
         }
-        let facts = self.engine.facts.near(request.before.map(|digest| digest.0));
+        let facts = self.engine.facts.telling();
         let change = Change::between(String::new(), Vec::new(), before, after);
         let judge = Judge { facts: &facts, case: case_of(Path::new(&request.path)) };
         let answers = request.books.iter().zip(&books).map(|(asked, book)| {
             let change = change.named(asked.shown.clone(), asked.names.clone());
             answer(asked.digest, &judge, book.rules(), &change)
         });
-        let books = answers.collect();
+        let judged = Judged { before: request.before, after: request.after, books: answers.collect() };
         self.judged.fetch_add(1, Ordering::Relaxed);
-        Ok(Judged { before: request.before, after: request.after, books })
+        self.answers().keep(request, &judged);
+        Ok(judged)
     }
 
     /// The rulebook with exactly the bytes asked for.
@@ -189,6 +208,19 @@ mod tests {
         let next = AFTER.replace("bad", "fine");
         assert_eq!(found(&place.judge(place.request(AFTER, &next))), [(0, 2)]);
         assert_eq!(place.judging.engine.facts.parses(), 2);
+    }
+
+    #[test]
+    fn an_equal_question_is_one_look_up() {
+        let place = place();
+        let request = Request::Judge(place.request(BEFORE, AFTER));
+        assert_eq!(place.judging.known(&request), None);
+        let first = place.judging.answer(&request);
+        // Neither the file nor the rulebook is looked at again: the digests say what was judged.
+        place.write("a.py", "x = 2\n");
+        place.write("rules.toml", "# another\n");
+        assert_eq!(place.judging.known(&request), Some(first));
+        assert_eq!(place.judging.known(&Request::Judge(place.request(AFTER, BEFORE))), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! request is a stranger's: bounded in bytes, time and number, from this user alone. The session neither waits for it
 //! nor is waited for: they share stores, not a task.
 
+mod answers;
 pub mod background;
 mod exchange;
 mod judging;

@@ -46,13 +46,12 @@ fn parsing(criterion: &mut Criterion) {
         group.bench_with_input(BenchmarkId::new("fresh", lines), &text, |bench, text| {
             bench.iter(|| Tree::parse(Language::Python, black_box(text), &Limits::default()));
         });
-        let mut tree = Tree::parse(Language::Python, &text, &Limits::default()).expect("within limits");
+        // What does not parse is read by another parser.
         let middle = text.len() / 2 + text[text.len() / 2..].find("strict").expect("the word stands in each function");
-        let mut edited = text.clone();
-        edited.insert(middle, 'x');
-        tree.edit(&(middle..middle), 1);
-        group.bench_function(BenchmarkId::new("one letter more", lines), |bench| {
-            bench.iter(|| tree.reparse(black_box(&edited), &Limits::default()));
+        let mut broken = text.clone();
+        broken.insert(middle, '(');
+        group.bench_with_input(BenchmarkId::new("broken", lines), &broken, |bench, text| {
+            bench.iter(|| Tree::parse(Language::Python, black_box(text), &Limits::default()));
         });
         group.bench_with_input(BenchmarkId::new("lines", lines), &text, |bench, text| {
             bench.iter(|| LineIndex::new(black_box(text)));

@@ -1,12 +1,11 @@
-//! What a command does that only a person may (S11): to run Ruleline beyond what an agent needs, and to change by name
-//! what is protected.
+//! What a command runs that only a person may (S11): Ruleline, beyond what an agent needs of it.
 //!
 //! Best effort, by the words of simple commands: who hides a name finds the same refusal in Ruleline itself, which looks
 //! at the processes it was started by.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use syntax::shell::{Commands, SimpleCommand};
+use syntax::shell::Commands;
 
 use super::{base_name, own_words};
 
@@ -14,6 +13,8 @@ use super::{base_name, own_words};
 const OURS: [&str; 2] = ["ruleline", "ruleline-server"];
 /// What an agent may run of it.
 const FREE: [&str; 5] = ["check", "test", "symbols", "explain", "mcp"];
+/// Most words that are read behind a name in a text.
+const MENTIONED: usize = 32;
 /// What only tells about the program.
 const TELLS: [&str; 5] = ["--help", "-h", "--version", "-V", "help"];
 
@@ -66,43 +67,33 @@ const INTERPRETERS: [&str; 16] = [
     "bash", "zsh",
 ];
 
-/// Programs that change the files they name, and which of their words those are.
-const CHANGERS: [(&str, Changed); 20] = [
-    ("rm", Changed::All),
-    ("rmdir", Changed::All),
-    ("unlink", Changed::All),
-    ("shred", Changed::All),
-    ("mv", Changed::All),
-    ("ln", Changed::All),
-    ("chmod", Changed::All),
-    ("chown", Changed::All),
-    ("chgrp", Changed::All),
-    ("chattr", Changed::All),
-    ("setfacl", Changed::All),
-    ("touch", Changed::All),
-    ("truncate", Changed::All),
-    ("mkdir", Changed::All),
-    ("tee", Changed::All),
-    ("cp", Changed::Last),
-    ("install", Changed::Last),
-    ("rsync", Changed::Last),
-    ("sed", Changed::InPlace),
-    ("perl", Changed::InPlace),
+/// Programs to which the words behind them are text.
+const READERS: [&str; 16] = [
+    "echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "ack", "git", "ls", "cat", "cd", "which", "type", "man",
+    "hash",
 ];
+/// What is for a person, where it stands behind our name among the words of any program.
+const FOR_PERSONS: [&str; 6] = ["hooks", "hook", "install", "uninstall", "init", "doctor"];
+/// Programs that give a file or a command another name.
+const RENAMERS: [&str; 7] = ["alias", "cp", "ln", "mv", "install", "rsync", "hash"];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Changed {
-    /// Every one that is no option.
-    All,
-    /// The last one, or that of `-t`.
-    Last,
-    /// Every one that is no option, if `-i` is given.
-    InPlace,
+/// Whether a text may hold something of this kind; a scan of its bytes. `cwd` is where it runs.
+pub(super) fn may_hold(command: &str, cwd: Option<&Path>) -> bool {
+    // Quotes within a name do not change it, and some file systems tell no case of letters.
+    let mut text = command.to_ascii_lowercase();
+    text.retain(|it| !matches!(it, '"' | '\'' | '\\'));
+    let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    has("ruleline")
+        || memchr::memmem::find(command.as_bytes(), b"$'").is_some()
+        || crate::protect::may_name(&text)
+        // A folder goes with all that is in it.
+        || ((has("rm ") || has("mv ")) && ["~", "$", ".local", ".config"].iter().any(|part| has(part)))
+        || cwd.is_some_and(crate::protect::may_lie_in)
 }
 
-/// Whether a text may hold something of this kind; a scan of its bytes.
-pub(super) fn may_hold(command: &str) -> bool {
-    memchr::memmem::find(command.as_bytes(), b"ruleline").is_some() || crate::protect::may_name(command)
+/// Whether a program runs what stands somewhere in its words.
+pub(super) fn is_runner(name: &str) -> bool {
+    RUNNERS.contains(&name)
 }
 
 /// Why a person must run this command; none when it runs nothing of Ruleline that an agent may not.
@@ -118,38 +109,63 @@ pub(super) fn runs_ruleline(text: &str, commands: &Commands, index: usize) -> Op
     }
     match program.as_deref() {
         // The name itself is not in the text.
-        None if own.first().is_some_and(Option::is_none) && names_ruleline(text) => {
+        None if own.first().is_some_and(Option::is_none) && mentions(text).next().is_some() => {
             Some("it runs a program whose name is not spelled out, and names ruleline".to_owned())
         }
+        None => None,
         Some(program) if INTERPRETERS.contains(&program) => {
-            let code = words.iter().flatten().skip(1).find(|word| names_ruleline(word));
-            let input =
-                || simple.inputs.iter().filter_map(syntax::shell::Input::text).any(|text| names_ruleline(&text));
-            (code.is_some() || input()).then(|| format!("{program} may run ruleline in it"))
+            let inputs = simple.inputs.iter().filter_map(syntax::shell::Input::text);
+            let code = words.iter().skip(1).flatten().filter(|word| word.contains([' ', '(', '\n', '"', '\'']));
+            let code: Vec<String> = inputs.chain(code.map(|&word| word.to_owned())).collect();
+            let shell = program.ends_with("sh");
+            // Where a shell reads the text, its commands are looked at by themselves.
+            let objects = |(program, rest): (&str, Vec<Option<&str>>)| {
+                let hidden = !shell && rest.is_empty();
+                hidden || objection(program, &rest).is_some()
+            };
+            let found = code.iter().flat_map(|code| mentions(code)).any(objects);
+            found.then(|| format!("{program} may run ruleline in it")).or_else(|| among(&words, &FOR_PERSONS))
         }
-        _ if words.iter().flatten().any(|word| RUNNERS.contains(&program_name(word).as_str())) => {
-            let at = words.iter().position(|word| word.is_some_and(|word| OURS.contains(&program_name(word).as_str())));
-            match at {
-                Some(at) => objection(&program_name(words[at].unwrap_or_default()), &words[at + 1..]),
+        Some(program) if RENAMERS.contains(&program) => {
+            let hidden = |word: &&syntax::shell::Word| {
+                let written = text.get(word.span.clone()).unwrap_or_default();
+                (word.value.is_none() || program == "alias") && mentions(written).next().is_some()
+            };
+            simple.words.iter().find(hidden).map(|_| format!("`{program}` may give ruleline another name"))
+        }
+        Some(_) if words.iter().flatten().any(|word| is_runner(&program_name(word))) => {
+            among(&words, &[]).or_else(|| {
                 // A whole command in one word, as `script -c` and `watch` take it.
-                None => words.iter().flatten().find_map(|word| {
-                    let mut parts =
-                        word.split_whitespace().skip_while(|part| !OURS.contains(&program_name(part).as_str()));
-                    let program = program_name(parts.next()?);
-                    let rest: Vec<Option<&str>> = parts.map(Some).collect();
-                    objection(&program, &rest)
-                }),
-            }
+                let whole = words.iter().flatten().filter(|word| word.contains(char::is_whitespace));
+                whole.flat_map(|word| mentions(word)).find_map(|(program, rest)| objection(program, &rest))
+            })
         }
-        _ => None,
+        Some(program) if READERS.contains(&program) => None,
+        Some(_) => among(&words, &FOR_PERSONS),
     }
+}
+
+/// Whether a part of the command could not be read, and the text runs something of Ruleline that an agent may not.
+pub(super) fn hides_ruleline(text: &str, commands: &Commands) -> bool {
+    commands.opaque && mentions(text).any(|(program, rest)| objection(program, &rest).is_some())
+}
+
+/// Why only a person may run what stands behind one of our names among these words; `subcommands` are those that count,
+/// all where there are none.
+fn among(words: &[Option<&str>], subcommands: &[&str]) -> Option<String> {
+    let ours = |at: usize| {
+        let program = program_name(words[at]?);
+        let counts = subcommands.is_empty() || words[at + 1..].iter().flatten().any(|word| subcommands.contains(word));
+        (counts && OURS.contains(&program.as_str())).then(|| objection(&program, &words[at + 1..])).flatten()
+    };
+    (0..words.len()).find_map(ours)
 }
 
 /// Why only a person may run one of our programs with these words.
 fn objection(program: &str, rest: &[Option<&str>]) -> Option<String> {
     let subcommand = rest.iter().find(|word| word.is_none_or(|word| !word.starts_with('-') || TELLS.contains(&word)));
     let free = match subcommand {
-        _ if rest.last().is_some_and(|last| *last == Some("--help")) => true,
+        _ if rest.last().is_some_and(|last| *last == Some("--help")) && !rest.contains(&Some("--")) => true,
         Some(Some(word)) if TELLS.contains(word) => true,
         Some(Some(word)) => program == "ruleline" && FREE.contains(word),
         // Without a subcommand it prints what there is.
@@ -161,49 +177,29 @@ fn objection(program: &str, rest: &[Option<&str>]) -> Option<String> {
     (!free).then(|| format!("`{shown}` is for a person"))
 }
 
-/// Whether a text names one of our programs where a program's name may stand: `.ruleline/` and `ruleline.md` are none.
-fn names_ruleline(text: &str) -> bool {
-    memchr::memmem::find_iter(text.as_bytes(), b"ruleline").any(|at| {
+/// Where a text names one of our programs as a program may be named (`.ruleline/` and `ruleline.md` are none): the
+/// program, and the words behind it in the same command.
+fn mentions(text: &str) -> impl Iterator<Item = (&'static str, Vec<Option<&str>>)> {
+    memchr::memmem::find_iter(text.as_bytes(), b"ruleline").filter_map(move |at| {
         let before = text[..at].chars().next_back();
-        let after = text[at + "ruleline".len()..].strip_prefix("-server").unwrap_or(&text[at + "ruleline".len()..]);
-        let after = after.strip_prefix(".exe").unwrap_or(after).chars().next();
+        let after = &text[at + "ruleline".len()..];
+        let (program, after) = after.strip_prefix("-server").map_or((OURS[0], after), |after| (OURS[1], after));
+        let after = after.strip_prefix(".exe").unwrap_or(after);
         let part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
-        !before.is_some_and(part) && !after.is_some_and(|it| part(it) || it == '/')
+        let next = after.chars().next();
+        if before.is_some_and(part) || next.is_some_and(|it| part(it) || it == '/') {
+            return None;
+        }
+        let command = &after[..after.find([';', '&', '|', '\n', ')', '`', '#']).unwrap_or(after.len())];
+        let words = command.split(|it: char| it.is_whitespace() || "\"',[]{}\\".contains(it));
+        Some((program, words.filter(|word| !word.is_empty()).take(MENTIONED).map(Some).collect()))
     })
 }
 
-/// The files that a command changes by name: as written, below `cwd`.
-pub(super) fn changes(simple: &SimpleCommand, cwd: &Path) -> Vec<PathBuf> {
-    let own = own_words(simple);
-    let Some(program) = own.first().copied().flatten().map(program_name) else { return Vec::new() };
-    let Some((_, changed)) = CHANGERS.iter().find(|(name, _)| *name == program) else { return Vec::new() };
-    // What a pattern stands for is not known; the folders before it are.
-    let literal = |word: &syntax::shell::Word| word.value.clone();
-    let skipped = simple.words.len() - own.len();
-    let words: Vec<String> = simple.words.iter().skip(skipped + 1).filter_map(literal).collect();
-    let options: Vec<&str> = words.iter().map(String::as_str).filter(|word| word.starts_with('-')).collect();
-    let names: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    let chosen: Vec<&str> = match changed {
-        Changed::All => names,
-        Changed::Last if options.iter().any(|it| it.starts_with("-t") || it.starts_with("--target-directory")) => names
-            .into_iter()
-            .chain(options.iter().filter_map(|it| it.split_once('=').map(|(_, folder)| folder)))
-            .collect(),
-        Changed::Last => names.last().copied().into_iter().collect(),
-        Changed::InPlace
-            if options.iter().any(|it| it.starts_with("-i") || it.starts_with("--in-place") || it.contains('i')) =>
-        {
-            names
-        }
-        Changed::InPlace => Vec::new(),
-    };
-    chosen.into_iter().map(|name| cwd.join(name)).collect()
-}
-
 /// The name of a program whatever folder it is called from.
-fn program_name(path: &str) -> String {
-    let name = base_name(path);
-    name.strip_suffix(".exe").unwrap_or(name).to_owned()
+pub(super) fn program_name(path: &str) -> String {
+    let name = base_name(path).to_ascii_lowercase();
+    name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -215,7 +211,8 @@ mod tests {
 
     fn asks(command: &str) -> bool {
         let commands = shell::commands(command, &Limits::default()).unwrap();
-        (0..commands.simple.len()).any(|index| runs_ruleline(command, &commands, index).is_some())
+        hides_ruleline(command, &commands)
+            || (0..commands.simple.len()).any(|index| runs_ruleline(command, &commands, index).is_some())
     }
 
     #[test]
@@ -245,9 +242,26 @@ mod tests {
             "ruleline $WHAT",
             "find . -name x -exec ruleline hooks trust ;",
             "x=$(ruleline hooks trust)",
+            "rule\"\"line hooks trust",
+            "r\\uleline hooks trust",
+            "$'\\x72uleline' hooks trust",
+            "RuleLine.exe hooks trust",
+            "ruleline hooks trust -- --help",
+            "find . -exec ruleline check {} + -exec ruleline hooks trust +",
+            "find ruleline -exec ruleline hooks trust +",
+            "script -qc 'ruleline hooks trust' ruleline",
+            "script -qc 'ruleline check x; ruleline hooks trust' /dev/null",
+            "script -qc '\"/usr/bin/ruleline\" hooks trust' /dev/null",
+            "/lib64/ld-linux-x86-64.so.2 /usr/bin/ruleline hooks trust",
+            "docker run --rm -v /:/h image /h/usr/bin/ruleline hooks trust",
+            "cargo run --bin ruleline -- hooks trust",
+            "alias r=ruleline; r hooks trust",
+            "cp \"$(which ruleline)\" /tmp/r",
+            "python3 -c 'p = \"ruleline\"; import os; os.execlp(p, p, \"hooks\", \"trust\")'",
+            "bash -c \"$X; ruleline hooks trust\"",
         ] {
             assert!(asks(command), "{command}");
-            assert!(may_hold(command), "{command}");
+            assert!(may_hold(command, None), "{command}");
         }
     }
 
@@ -268,32 +282,15 @@ mod tests {
             "git commit -m 'use ruleline hooks trust'",
             "python3 tools/make.py docs/ruleline.md",
             "cargo test -p ruleline-guard",
+            "cargo test -p ruleline",
+            "echo ruleline hooks trust; rg ruleline hooks",
+            "bash -lc 'ruleline check src'",
+            "python3 -c 'import subprocess; subprocess.run([\"ruleline\", \"check\"])'",
+            "python3 -m pytest tests/ruleline",
+            "cp -r ruleline /tmp/copy",
+            "script -qc 'ruleline check' /dev/null",
         ] {
             assert!(!asks(command), "{command}");
-        }
-    }
-
-    #[test]
-    fn s11_files_that_a_command_changes_by_name() {
-        for (command, expected) in [
-            ("rm -rf .ruleline/hooks", &["/w/.ruleline/hooks"][..]),
-            ("chmod +x /a/b", &["/w/+x", "/a/b"]),
-            ("mv a .ruleline/rules.toml", &["/w/a", "/w/.ruleline/rules.toml"]),
-            ("cp .ruleline/rules.toml /tmp/x", &["/tmp/x"]),
-            ("cp -t .ruleline a", &["/w/.ruleline", "/w/a"]),
-            ("sed -n 1p .ruleline/rules.toml", &[]),
-            ("sed -i s/deny/warn/ .ruleline/rules.toml", &["/w/s/deny/warn/", "/w/.ruleline/rules.toml"]),
-            ("sudo ln -s x .claude/settings.json", &["/w/x", "/w/.claude/settings.json"]),
-            ("cat .ruleline/rules.toml", &[]),
-        ] {
-            let commands = shell::commands(command, &Limits::default()).unwrap();
-            let changed: Vec<String> = commands
-                .simple
-                .iter()
-                .flat_map(|simple| changes(simple, Path::new("/w")))
-                .map(|path| path.display().to_string())
-                .collect();
-            assert_eq!(changed, expected, "{command}");
         }
     }
 }

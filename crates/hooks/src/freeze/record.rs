@@ -11,7 +11,7 @@ use crate::grants::store::{failed, hold, read_private, wrong};
 use crate::grants::{Grant, Place, StoreError, WrittenGrant};
 
 /// The file, and what a writer holds.
-const FILE: &str = "hooks.json";
+pub(super) const FILE: &str = "hooks.json";
 const LOCK: &str = "hooks.lock";
 const VERSION: u32 = 1;
 /// Largest record, in bytes.

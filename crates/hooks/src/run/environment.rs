@@ -12,7 +12,7 @@ use super::ground::Ground;
 
 /// Passed on as they are: language, time zone, terminal.
 const PASSED: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "TERM"];
-/// Names of places: passed on if they are not the repository's.
+/// Names of places: passed on if they are in no workspace.
 #[cfg(unix)]
 const PLACES: [&str; 1] = ["TMPDIR"];
 #[cfg(windows)]
@@ -44,7 +44,7 @@ pub(super) struct Environment {
 }
 
 pub(super) fn build(launch: &Launch<'_>) -> Environment {
-    let ground = Ground::of(launch.root);
+    let ground = Ground::of(launch);
     let mut variables = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let known = name.to_str().is_some_and(|name| PASSED.contains(&name) || is_of_language(name));

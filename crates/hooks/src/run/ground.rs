@@ -1,27 +1,24 @@
-//! What the repository of a hook may have put where it stands: no program, no folder of programs and no temporary folder
-//! is taken from there.
+//! What a repository may have put where it stands: no program, no folder of programs and no temporary folder is taken
+//! from there.
 
 use std::path::{Component, Path, PathBuf};
 
 use system::paths::{self, Identity};
-use system::{folders, roots};
 
-/// The folders that are the repository's.
+use super::Launch;
+
+/// The folders of repositories.
 pub(super) struct Ground {
     folders: Vec<PathBuf>,
     identities: Vec<Identity>,
 }
 
 impl Ground {
-    /// That of a root: itself and every project around it, whose other folders nobody was asked about either. A project
-    /// that holds the user's home is the user's own, and beside the whole machine there is nothing.
-    pub(super) fn of(root: &Path) -> Ground {
-        let home = folders::account().map(|account| account.home);
-        let resolved = paths::resolve(root);
-        let around = roots::enclosing(&resolved).into_iter().map(|root| root.path);
-        let around = around.filter(|it| !home.as_ref().is_some_and(|home| home.starts_with(it)));
-        let folders = [root.to_path_buf(), resolved].into_iter().chain(around);
-        let folders: Vec<PathBuf> = folders.filter(|folder| folder.parent().is_some()).collect();
+    /// The root of a launch and the other workspaces; beside the whole machine there is nothing.
+    pub(super) fn of(launch: &Launch<'_>) -> Ground {
+        let written = std::iter::once(launch.root).chain(launch.workspaces.iter().map(PathBuf::as_path));
+        let written = written.filter(|folder| folder.parent().is_some());
+        let folders: Vec<PathBuf> = written.flat_map(|folder| [folder.to_path_buf(), paths::resolve(folder)]).collect();
         let identities = folders.iter().filter_map(|folder| paths::identity(folder)).collect();
         Ground { folders, identities }
     }
@@ -51,18 +48,32 @@ fn is_steady(path: &Path) -> bool {
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::time::Instant;
 
     use super::*;
+
+    fn ground(root: &Path, workspaces: &[PathBuf]) -> Ground {
+        Ground::of(&Launch {
+            event: "PreToolUse",
+            tools: &[],
+            folder: root,
+            root,
+            workspaces,
+            payload: "",
+            deadline: Instant::now(),
+            interpreters: &[],
+        })
+    }
 
     #[test]
     fn t08_nothing_of_the_repository_is_outside_under_any_name() {
         let keep = tempfile::tempdir().unwrap();
         let base = keep.path().canonicalize().unwrap();
-        for folder in ["repo/.git", "repo/bin", "repo/inner/.ruleline/hooks", "repo/inner/bin", "beside/bin", "repo2"] {
+        for folder in ["repo/bin", "repo/inner/.ruleline/hooks", "repo/inner/bin", "beside/bin", "repo2"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
         symlink(base.join("repo/bin"), base.join("beside/link")).unwrap();
-        let ground = Ground::of(&base.join("repo/inner"));
+        let ground = ground(&base.join("repo/inner"), &[base.join("repo")]);
         for (path, expected) in [
             ("beside/bin", true),
             ("repo2", true),
@@ -96,10 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_machine_and_a_home_are_nobodys_repository() {
-        assert!(Ground::of(Path::new("/")).is_outside(Path::new("/bin/sh")), "a container works in its root");
-        let home = folders::account().unwrap().home;
-        let ground = Ground::of(&home.join("some/project"));
-        assert!(ground.is_outside(&home.join(".local/bin")));
+    fn the_whole_machine_is_nobodys_repository() {
+        assert!(ground(Path::new("/"), &[]).is_outside(Path::new("/bin/sh")), "a container works in its root");
     }
 }

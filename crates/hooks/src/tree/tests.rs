@@ -279,6 +279,7 @@ fn each_part_of_a_look_counts() {
         size: 1,
         mode: 0o644,
         owner: 1,
+        group: 0,
         names: 1,
         device: 1,
         inode: 1,

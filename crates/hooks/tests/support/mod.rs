@@ -55,6 +55,7 @@ impl Place {
             tools: &["Bash", "shell"],
             folder: &self.folder,
             root: &self.root,
+            workspaces: &[],
             payload,
             deadline: Instant::now() + Duration::from_secs(20),
             interpreters: &[],

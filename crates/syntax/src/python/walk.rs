@@ -1,4 +1,4 @@
-//! One walk over a Python tree: definitions, imports, comments and strings as facts; calls, uses and bindings as raw
+//! One walk over a Python file: definitions, imports, comments and strings as facts; calls, uses and bindings as raw
 //! material that [`super::meaning`] gives its sense.
 //!
 //! The walk is one cursor, one stack of frames and one stack of operands: every expression node leaves one operand to
@@ -83,7 +83,6 @@ struct Frame {
 
 pub(super) struct Walk<'t> {
     text: &'t str,
-    kinds: &'static Kinds,
     broken: bool,
     frames: Vec<Frame>,
     operands: Vec<Operand>,
@@ -95,60 +94,111 @@ pub(super) struct Walk<'t> {
     module: Option<Module>,
     /// The class of the method whose first parameter comes next.
     receiver: Option<ScopeId>,
-    name_field: u16,
     raw: Raw<'t>,
 }
 
 /// A dotted prefix longer than this is left out of the names of what it encloses.
 const LONGEST_PREFIX: usize = 256;
 
+/// What is known of a node beside its kind and place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct About {
+    /// The name of a function or class.
+    pub(super) name: Option<(u32, u32)>,
+    /// Something in it does not parse.
+    pub(super) broken: bool,
+}
+
+/// Walks tree-sitter's tree.
 pub(super) fn walk<'t>(tree: &tree_sitter::Tree, text: &'t str) -> Raw<'t> {
     let root = tree.root_node();
-    let mut symbols = Symbols::default();
-    let paths = Paths::new(&mut symbols);
-    let mut walk = Walk {
-        text,
-        kinds: Kinds::get(),
-        broken: root.has_error(),
-        frames: Vec::with_capacity(64),
-        operands: Vec::with_capacity(64),
-        children: Vec::new(),
-        enclosing: Vec::new(),
-        module: None,
-        receiver: None,
-        name_field: root.language().field_id_for_name("name").map_or(0, std::num::NonZeroU16::get),
-        raw: Raw {
-            calls: Vec::new(),
-            uses: Vec::new(),
-            definitions: Vec::new(),
-            imports: Vec::new(),
-            comments: Vec::new(),
-            strings: Vec::new(),
-            errors: Vec::new(),
-            expressions: Expressions::default(),
-            scopes: Scopes::new(),
-            symbols,
-            paths,
-            stars: Vec::new(),
-            attributes: Vec::new(),
-        },
-    };
-    walk.run(root.walk());
-    walk.raw.scopes.settle();
-    walk.raw
+    let mut walk = Walk::new(text, root.has_error());
+    let name_field = root.language().field_id_for_name("name").map_or(0, std::num::NonZeroU16::get);
+    walk.run(root.walk(), Kinds::get(), name_field);
+    walk.finish()
 }
 
 impl<'t> Walk<'t> {
-    fn run(&mut self, mut cursor: TreeCursor<'_>) {
+    /// A walk that has met no node; `broken` when a part of the text does not parse.
+    pub(super) fn new(text: &'t str, broken: bool) -> Walk<'t> {
+        let mut symbols = Symbols::default();
+        let paths = Paths::new(&mut symbols);
+        Walk {
+            text,
+            broken,
+            frames: Vec::with_capacity(64),
+            operands: Vec::with_capacity(64),
+            children: Vec::new(),
+            enclosing: Vec::new(),
+            module: None,
+            receiver: None,
+            raw: Raw {
+                calls: Vec::new(),
+                uses: Vec::new(),
+                definitions: Vec::new(),
+                imports: Vec::new(),
+                comments: Vec::new(),
+                strings: Vec::new(),
+                errors: Vec::new(),
+                expressions: Expressions::default(),
+                scopes: Scopes::new(),
+                symbols,
+                paths,
+                stars: Vec::new(),
+                attributes: Vec::new(),
+            },
+        }
+    }
+
+    /// What was found, once every node was met.
+    pub(super) fn finish(mut self) -> Raw<'t> {
+        self.raw.scopes.settle();
+        self.raw
+    }
+
+    /// Takes in a node of a walk that brings each node with its children; whether these are to be walked, and
+    /// [`Walk::close`] called after them.
+    pub(super) fn open(&mut self, kind: Kind, span: (u32, u32), about: About) -> bool {
+        match self.enter(kind, span, about) {
+            Some(frame) => {
+                self.frames.push(frame);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Leaves the node that was opened last.
+    pub(super) fn close(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.leave(frame);
+        }
+    }
+
+    /// Notes comments that are no nodes.
+    pub(super) fn note_comments(&mut self, comments: impl Iterator<Item = (u32, u32)>) {
+        self.raw.comments.extend(comments.map(|(start, end)| start as usize..end as usize));
+    }
+
+    fn run(&mut self, mut cursor: TreeCursor<'_>, kinds: &Kinds, name_field: u16) {
         loop {
             let node = cursor.node();
-            let kind = self.kinds.of(node.kind_id());
+            let kind = kinds.of(node.kind_id());
             // Where the last node that was looked at ends.
             let mut done = None;
             if kind != Kind::Token || self.broken {
                 let span = (number(node.start_byte()), number(node.end_byte()));
                 done = Some(span.1);
-                if let Some(frame) = self.enter(kind, node, span) {
+                if self.broken {
+                    self.note_error(kind, node, span.0, span.1);
+                }
+                let named = matches!(kind, Kind::Function | Kind::Class);
+                let name = named.then(|| node.child_by_field_id(name_field)).flatten();
+                let about = About {
+                    name: name.map(|name| (number(name.start_byte()), number(name.end_byte()))),
+                    broken: self.broken && kind == Kind::String && node.has_error(),
+                };
+                if let Some(frame) = self.enter(kind, span, about) {
                     if cursor.goto_first_child() {
                         self.frames.push(frame);
                         continue;
@@ -191,10 +241,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Takes in a node; a frame if its children are to be walked.
-    fn enter(&mut self, kind: Kind, node: Node<'_>, (start, end): (u32, u32)) -> Option<Frame> {
-        if self.broken {
-            self.note_error(kind, node, start, end);
-        }
+    fn enter(&mut self, kind: Kind, (start, end): (u32, u32), about: About) -> Option<Frame> {
         let parent = self.frames.last().copied().unwrap_or(Frame {
             kind: Kind::Token,
             mode: Mode::Load,
@@ -238,7 +285,7 @@ impl<'t> Walk<'t> {
                     return push(self, Value::Unknown);
                 }
                 let shape = literal::shape(literal);
-                if !(shape.format || self.broken && node.has_error()) {
+                if !(shape.format || about.broken) {
                     self.raw.strings.push(start as usize..end as usize);
                     let value =
                         if shape.bytes { Value::Truth(!literal::is_empty(literal)) } else { self.literal(start, end) };
@@ -283,8 +330,8 @@ impl<'t> Walk<'t> {
             self.claim_default(&parent);
         }
         match kind {
-            Kind::Function => self.open_function(&mut frame, &parent, node),
-            Kind::Class => self.open_class(&mut frame, &parent, node),
+            Kind::Function => self.open_function(&mut frame, &parent, about.name),
+            Kind::Class => self.open_class(&mut frame, &parent, about.name),
             Kind::Lambda => {
                 frame.inner = self.open_scope(ScopeKind::Function, &frame);
                 self.receiver = None;
@@ -360,7 +407,7 @@ impl<'t> Walk<'t> {
         })
     }
 
-    fn open_function(&mut self, frame: &mut Frame, parent: &Frame, node: Node<'_>) {
+    fn open_function(&mut self, frame: &mut Frame, parent: &Frame, name: Option<(u32, u32)>) {
         let in_class = self.raw.scopes.kind(frame.scope) == ScopeKind::Class;
         frame.inner = self.open_scope(ScopeKind::Function, frame);
         self.receiver = in_class.then_some(frame.scope);
@@ -369,18 +416,18 @@ impl<'t> Walk<'t> {
             .last()
             .is_some_and(|&definition| self.raw.definitions[definition as usize].kind == DefinitionKind::Class);
         let kind = if method { DefinitionKind::Method } else { DefinitionKind::Function };
-        frame.mark = self.define(kind, frame, parent, node);
+        frame.mark = self.define(kind, frame, parent, name);
     }
 
-    fn open_class(&mut self, frame: &mut Frame, parent: &Frame, node: Node<'_>) {
+    fn open_class(&mut self, frame: &mut Frame, parent: &Frame, name: Option<(u32, u32)>) {
         frame.inner = self.open_scope(ScopeKind::Class, frame);
-        frame.mark = self.define(DefinitionKind::Class, frame, parent, node);
+        frame.mark = self.define(DefinitionKind::Class, frame, parent, name);
     }
 
     /// Notes a definition; its number.
-    fn define(&mut self, kind: DefinitionKind, frame: &Frame, parent: &Frame, node: Node<'_>) -> u32 {
-        let name = node.child_by_field_id(self.name_field).map(|name| name.byte_range());
-        let name_span = name.unwrap_or(frame.start as usize..frame.start as usize);
+    fn define(&mut self, kind: DefinitionKind, frame: &Frame, parent: &Frame, name: Option<(u32, u32)>) -> u32 {
+        let (start, end) = name.unwrap_or((frame.start, frame.start));
+        let name_span = start as usize..end as usize;
         let own = literal::identifier(self.text.get(name_span.clone()).unwrap_or_default());
         let outer = self.enclosing.last().map(|&outer| self.raw.definitions[outer as usize].name.as_str());
         let name = match outer {

@@ -47,6 +47,8 @@ pub struct Look {
     pub mode: u32,
     /// The user it belongs to; on Windows 0.
     pub owner: u32,
+    /// The group it belongs to; on Windows 0.
+    pub group: u32,
     /// How many names it has on the disk.
     pub names: u64,
     /// The file system.
@@ -69,6 +71,22 @@ impl Look {
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let changed = Duration::from_nanos(u64::try_from(self.changed).ok()?);
         now.duration_since(UNIX_EPOCH).ok()?.checked_sub(changed)
+    }
+
+    /// Why somebody else may have a say in it: it belongs to another user than that of this process or the machine's
+    /// owner, or others may write it. None when nobody has.
+    pub fn not_ours_alone(&self) -> Option<&'static str> {
+        if cfg!(windows) {
+            return None;
+        }
+        let user = crate::folders::user();
+        if self.owner != user && self.owner != 0 {
+            return Some("belongs to another user");
+        }
+        // A group of the same number as its user has nobody else in it.
+        let own_group = user != 0 && self.owner == user && self.group == user;
+        let others = if own_group { 0o002 } else { 0o022 };
+        (self.mode & others != 0).then_some("can be written by others")
     }
 
     /// Why it is not private to the user of this process: another owner, or anybody else may read or write it. None

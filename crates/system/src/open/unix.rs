@@ -4,7 +4,7 @@
 mod walk;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
@@ -201,6 +201,19 @@ pub(super) fn regular_size(file: &File, path: &Path) -> Result<u64, OpenError> {
     let found = rustix::fs::fstat(file).map_err(|errno| OpenError::io(path, errno))?;
     regular(&found, path)?;
     Ok(found.st_size.cast_unsigned())
+}
+
+/// Reads the file into the room that is there, and on while it goes on, up to `most` bytes.
+pub(super) fn read_into(file: &File, bytes: &mut Vec<u8>, most: u64) -> io::Result<()> {
+    while bytes.len() < bytes.capacity() {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(bytes)) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    // It grew meanwhile.
+    file.take(most.saturating_sub(bytes.len() as u64)).read_to_end(bytes).map(drop)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -7,7 +7,7 @@
 mod walk;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
@@ -189,6 +189,11 @@ pub(super) fn open_followed(path: &Path) -> Result<File, OpenError> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
     options.open(&resolved).map_err(|source| OpenError::io(path, source))
+}
+
+/// Reads the file, up to `most` bytes.
+pub(super) fn read_into(file: &File, bytes: &mut Vec<u8>, most: u64) -> io::Result<()> {
+    file.take(most).read_to_end(bytes).map(drop)
 }
 
 /// The size in bytes of a regular file, an error for anything else.

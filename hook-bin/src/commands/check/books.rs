@@ -49,7 +49,7 @@ impl Shelf {
     pub fn base_for<'a>(&'a self, file: &Spelled) -> Vec<(&'a BaseBook, Vec<String>)> {
         let others = self.base.iter().filter(|book| {
             let today = self.load(&Place::of_project(&book.root));
-            !matches!(today, Ok(Some(today)) if today.book.digest == book.loaded.book.digest)
+            !matches!(today, Ok(Some(today)) if today.digest() == book.loaded.digest())
         });
         others.map(|book| (book, file.names_below(&book.root))).filter(|(_, names)| !names.is_empty()).collect()
     }
@@ -65,7 +65,7 @@ impl Shelf {
             };
             loaded.book.rules.iter().map(telling).collect()
         };
-        told.entry(loaded.book.digest).or_insert_with(of_book).clone()
+        told.entry(loaded.digest()).or_insert_with(of_book).clone()
     }
 
     /// All that was loaded so far: today's in the order of their paths, then the base's with their revision.

@@ -190,6 +190,7 @@ fn seen(found: &Stat) -> Look {
         size: found.st_size.cast_unsigned(),
         mode: found.st_mode as u32 & 0o7777,
         owner: found.st_uid,
+        group: found.st_gid,
         names: found.st_nlink as u64,
         device: found.st_dev as u64,
         inode: found.st_ino as u64,

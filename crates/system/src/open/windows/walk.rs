@@ -173,6 +173,7 @@ fn seen(found: &fs::Metadata, names: u64) -> Look {
         size: if kind == Kind::Folder { 0 } else { found.file_size() },
         mode: 0,
         owner: 0,
+        group: 0,
         names,
         device: 0,
         inode: 0,

@@ -94,6 +94,27 @@ fn what_others_may_touch_is_not_private() {
 }
 
 #[test]
+fn what_others_may_write_is_not_ours_alone() {
+    let user = crate::folders::user();
+    let (_keep, base) = prepared();
+    let root = Root::open(&base.join("root")).unwrap();
+    let look = root.look(Path::new("dir/file")).unwrap().unwrap();
+    for (owner, group, mode, ours) in [
+        (user, user + 1, 0o644, true),
+        (user, user + 1, 0o664, false),
+        (user, user + 1, 0o646, false),
+        (user, user, 0o664, user != 0),
+        (user, user, 0o666, false),
+        (0, 0, 0o755, true),
+        (0, 0, 0o775, false),
+        (user + 1, user, 0o600, false),
+    ] {
+        let look = Look { mode, owner, group, ..look };
+        assert_eq!(look.not_ours_alone().is_none(), ours, "{owner} {group} {mode:o}");
+    }
+}
+
+#[test]
 fn s04_sealed_files_are_new_and_private() {
     let (_keep, base) = prepared();
     let root = Root::open(&base.join("root")).unwrap();
