@@ -1,7 +1,9 @@
 //! What a hook that ran said, by exit code and by JSON on stdout; the stricter of the two wins.
 //!
 //! Exit 0 proceeds, exit 2 blocks with stderr as the reason, anything else is a failure. Stdout counts only if it is
-//! exactly one JSON object in one of the two known shapes; a deny there counts whatever the exit code.
+//! exactly one JSON object in one of the two known shapes; a deny there counts whatever the exit code. What begins as
+//! one and cannot be read may have been a deny: a call that a guard says such a thing of is not let through for it. A
+//! script that puts a command into its answer without quoting it leaves that to whoever wrote the command.
 
 use rules::plain::{self, plain};
 use serde::Deserialize;
@@ -34,6 +36,8 @@ pub enum Outcome {
     },
     /// It ran and failed: another exit code. In one line.
     Failed(String),
+    /// It began an answer that cannot be read. In one line.
+    Garbled(String),
     /// It was stopped at its deadline, or killed by a signal. In one line.
     Ended(String),
     /// It never ran. In one line.
@@ -70,8 +74,9 @@ pub fn read(left: Left<'_>) -> (Outcome, Option<String>) {
     let stdout = left.stdout.trim_ascii();
     let (said, note) = match spoken(stdout, left.stdout_cut) {
         Ok(said) => (said, None),
-        Err(note) => (None, Some(note)),
+        Err(why) => (None, Some(why)),
     };
+    let begun = note.as_deref().filter(|_| stdout.starts_with(b"{")).map(str::to_owned);
     let stderr = plain(String::from_utf8_lossy(left.stderr).trim(), REASON);
     let behind = |what: String| if stderr.is_empty() { what } else { format!("{what}: {stderr}") };
     let by_code = match left.end {
@@ -94,7 +99,11 @@ pub fn read(left: Left<'_>) -> (Outcome, Option<String>) {
         }
         (by_code, _) => by_code,
     };
-    (outcome, note)
+    match (outcome, begun) {
+        // Stricter than any way of ending but a deny.
+        (Outcome::Said { word: Word::Continue, .. } | Outcome::Failed(_), Some(why)) => (Outcome::Garbled(why), None),
+        (outcome, _) => (outcome, note),
+    }
 }
 
 /// The answer on stdout: a word and a reason, none when there is nothing on it.
@@ -102,12 +111,15 @@ fn spoken(stdout: &[u8], cut: bool) -> Result<Option<(Word, String)>, String> {
     if stdout.is_empty() {
         return Ok(None);
     }
-    if cut || !stdout.starts_with(b"{") {
+    if !stdout.starts_with(b"{") {
         return Err("its stdout is not one JSON object and was ignored".to_owned());
+    }
+    if cut {
+        return Err("its answer on stdout is longer than can be read".to_owned());
     }
     let line: Line = serde_json::from_slice(stdout).map_err(|error| {
         let error = plain(&error.to_string(), plain::LINE);
-        format!("its stdout is not an answer and was ignored ({error})")
+        format!("its answer on stdout cannot be read: {error}")
     })?;
     line.word()
 }
@@ -154,9 +166,7 @@ impl Line {
         }
         let strictest = said.into_iter().max_by_key(|(word, _)| *word);
         match (strictest, unknown) {
-            (None, Some(unknown)) => {
-                Err(format!("its decision \"{unknown}\" is none of allow, deny, ask, continue and was ignored"))
-            }
+            (None, Some(unknown)) => Err(format!("its decision \"{unknown}\" is none of allow, deny, ask, continue")),
             (strictest, _) => Ok(strictest),
         }
     }
@@ -174,6 +184,7 @@ mod tests {
         match left(code, stdout, "why").0 {
             Outcome::Said { word, reason } => format!("{word:?} {reason}").trim().to_owned(),
             Outcome::Failed(why) => format!("Failed {why}"),
+            Outcome::Garbled(why) => format!("Garbled {why}"),
             Outcome::Ended(why) => format!("Ended {why}"),
             Outcome::Unstarted(why) => format!("Unstarted {why}"),
         }
@@ -210,23 +221,34 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_noted_and_ignored() {
+        for stdout in ["formatted 3 files", "[]", "x {\"decision\": \"deny\"}"] {
+            let (outcome, note) = left(0, stdout, "");
+            assert_eq!(outcome, Outcome::Said { word: Word::Continue, reason: String::new() }, "{stdout}");
+            assert!(note.is_some_and(|note| note.contains("ignored")), "{stdout}");
+        }
+        assert_eq!(left(0, r#"{"suppressOutput": true}"#, "").1, None);
+    }
+
+    #[test]
+    fn a_begun_answer_that_cannot_be_read_is_not_silence() {
         for stdout in [
-            "formatted 3 files",
-            "[]",
             "{",
             r#"{"decision": "deny"} {"decision": "allow"}"#,
             r#"{"decision": "deny", "decision": "allow"}"#,
             r#"{"decision": "Deny"}"#,
             r#"{"decision": 3}"#,
             "{\"decision\": \"deny\"}\0",
+            r#"{"decision": "deny", "reason": "no echo "x""}"#,
         ] {
-            let (outcome, note) = left(0, stdout, "");
-            assert_eq!(outcome, Outcome::Said { word: Word::Continue, reason: String::new() }, "{stdout}");
-            assert!(note.is_some_and(|note| note.contains("ignored")), "{stdout}");
+            for code in [0, 1] {
+                let (outcome, note) = left(code, stdout, "");
+                assert!(matches!(outcome, Outcome::Garbled(_)), "{code} {stdout}: {outcome:?}");
+                assert_eq!(note, None, "it is told once");
+            }
+            assert_eq!(word(2, stdout), "Deny why", "{stdout}");
         }
         let cut = Left { end: End::Code(0), stdout: b"{\"decision\": \"deny\"}", stdout_cut: true, stderr: b"" };
-        assert!(read(cut).1.is_some());
-        assert_eq!(left(0, r#"{"suppressOutput": true}"#, "").1, None);
+        assert!(matches!(read(cut).0, Outcome::Garbled(_)));
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn a_large_payload_and_a_large_output_block_nobody() {
         ("exit 0", said(Word::Continue, "")),
         ("wc -c >&2; exit 2", said(Word::Deny, &(payload.len() + 1).to_string())),
         ("head -c 5000000 /dev/zero >&2; head -c 5000000 /dev/zero; exit 0", said(Word::Continue, "")),
-        ("exec cat", said(Word::Continue, "")),
+        ("exec cat", Outcome::Garbled("its answer on stdout is longer than can be read".into())),
     ] {
         place.script("it", script);
         let entries = place.entries("PreToolUse", "    - script: it\n");
@@ -210,14 +210,18 @@ fn the_strictest_word_wins_and_a_deny_ends_it() {
         ("deny mark", Word::Deny, "deny (hooks of X): no"),
         ("ask1 deny", Word::Deny, "deny (hooks of X): no"),
         ("go", Word::Continue, ""),
-        ("shout", Word::Continue, ""),
+        (
+            "shout",
+            Word::Ask,
+            "shout (hooks of X): it could not judge this (its decision \"DENY\" is none of allow, deny, ask, continue); \
+             a person decides",
+        ),
         ("fail", Word::Continue, ""),
     ] {
         let entries = names.split(' ').fold(String::new(), |text, name| format!("{text}    - script: {name}\n"));
         let came = place.came("PreToolUse", &entries, true);
         assert_eq!((came.word, came.reason.as_str()), (word, reason), "{names}");
-        let noted = names.contains("fail") || names.contains("shout");
-        assert_eq!(!came.notes.is_empty(), noted, "{names}: {:?}", came.notes);
+        assert_eq!(!came.notes.is_empty(), names.contains("fail"), "{names}: {:?}", came.notes);
     }
     assert!(!place.root.join("marks").exists(), "nothing runs behind a deny");
     let came = place.came("PreToolUse", "    - script: allow1\n", false);
