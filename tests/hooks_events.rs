@@ -669,3 +669,19 @@ fn s01_hooks_of_the_user_that_others_may_write_do_not_run() {
     assert_eq!(shell(&project, "s", "ls").decision(), "silent");
     assert_eq!(marks(&mark), ["ran"]);
 }
+
+#[test]
+fn a_path_of_any_length_costs_little_and_leads_around_no_guard() {
+    let project = Project::new();
+    write_hooks(&project.root, "  PreToolUse:\n    - script: no\n", &[("no.sh", "exit 2\n")]);
+    trust(&project.state(), &project.root);
+    let root = project.root.display();
+    for (session, path, decision) in [
+        ("one", format!("{root}/{}secret", "a/../".repeat(100_000)), "deny"),
+        ("two", format!("{root}/{}", "a/".repeat(1_000_000)), "deny"),
+        ("three", format!("/{}", "a/".repeat(1_000_000)), "silent"),
+    ] {
+        let more = json!({"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": project.outside});
+        assert_eq!(send(&project, session, "PreToolUse", &more).decision(), decision, "{path:.60}");
+    }
+}

@@ -20,7 +20,7 @@ mod place;
 mod socket;
 
 use edits::{Edit, RULEBOOK};
-use place::{Background, Place};
+use place::{Background, Place, until};
 use socket::{Manner, Server};
 
 fn asked(variable: &str) -> u32 {
@@ -72,8 +72,15 @@ fn with_a_server_and_without_one_the_hook_says_the_same() {
         assert!(alone.iter().any(|stdout| strictness(stdout) == kind), "no answer of strictness {kind}");
     }
     let client = wire::Client::new(place.runtime(), Duration::from_secs(30));
-    let pong = client.ping(&place.root.join("a.py")).unwrap();
-    assert!(pong.judged > 20, "{pong:?}");
+    // A server that was late once, on a machine that is busy, is left alone for a while.
+    let mut judged = 0;
+    until("the server answers", || {
+        client.ping(&place.root.join("a.py")).is_ok_and(|pong| {
+            judged = pong.judged;
+            true
+        })
+    });
+    assert!(judged > 20, "{judged}");
 }
 
 #[test]

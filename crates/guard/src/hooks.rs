@@ -94,7 +94,8 @@ fn places(event: &Event, cwd: &Path) -> Vec<PathBuf> {
 
 fn resolved(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
     for place in &mut places {
-        *place = paths::resolve(place);
+        // What the system does not open an agent may still shorten before it does.
+        *place = if place.as_os_str().len() > LONGEST { paths::normalize(place) } else { paths::resolve(place) };
     }
     places.sort_unstable();
     places.dedup();

@@ -7,6 +7,10 @@
 
 use rules::plain::{self, plain};
 use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::manifest::OnError;
 
 /// Longest reason, in characters.
 const REASON: usize = 300;
@@ -49,8 +53,10 @@ pub enum Outcome {
 pub enum End {
     /// By itself, with this code.
     Code(i32),
-    /// By this signal; 0 where the system has none.
+    /// By this signal.
     Signal(i32),
+    /// Somehow: the system did not tell.
+    Unseen,
     /// It was killed when its time was up.
     Deadline,
 }
@@ -68,108 +74,140 @@ pub struct Left<'a> {
     pub stderr: &'a [u8],
 }
 
-/// Reads what a process left behind. The second value is a note for the person where stdout held text that is not an
-/// answer.
-pub fn read(left: Left<'_>) -> (Outcome, Option<String>) {
+/// Reads what a process left behind. `on_error` is what a failure comes to, which an ask on stdout is weighed against. The
+/// second value is a note for the person where stdout held text that is not an answer.
+pub fn read(left: Left<'_>, on_error: OnError) -> (Outcome, Option<String>) {
     let stdout = left.stdout.trim_ascii();
-    let (said, note) = match spoken(stdout, left.stdout_cut) {
-        Ok(said) => (said, None),
-        Err(why) => (None, Some(why)),
+    let (said, note, garbled) = match spoken(stdout, left.stdout_cut) {
+        Ok(said) => (said, None, None),
+        Err(Odd::Ignored(why)) => (None, Some(why), None),
+        Err(Odd::Garbled(why)) => (None, None, Some(why)),
     };
-    let begun = note.as_deref().filter(|_| stdout.starts_with(b"{")).map(str::to_owned);
     let stderr = plain(String::from_utf8_lossy(left.stderr).trim(), REASON);
     let behind = |what: String| if stderr.is_empty() { what } else { format!("{what}: {stderr}") };
     let by_code = match left.end {
         End::Code(0) => Outcome::Said { word: Word::Continue, reason: String::new() },
-        End::Code(2) => {
-            let reason =
-                if stderr.is_empty() { "it blocks this and printed no reason".to_owned() } else { stderr.clone() };
-            Outcome::Said { word: Word::Deny, reason }
-        }
+        End::Code(2) => Outcome::Said { word: Word::Deny, reason: stderr },
         End::Code(code) => Outcome::Failed(behind(format!("exit status {code}"))),
         End::Signal(signal) => Outcome::Ended(behind(format!("it was ended by signal {signal}"))),
+        End::Unseen => Outcome::Ended(behind("how it ended is not known".to_owned())),
         End::Deadline => Outcome::Ended(behind("it took too long and was stopped".to_owned())),
     };
     let outcome = match (by_code, said) {
-        (Outcome::Said { word, reason }, Some((said, why))) if said > word => {
+        (Outcome::Said { word, reason }, Some((said, why)))
+            if said > word || (said == Word::Deny && reason.is_empty()) =>
+        {
             Outcome::Said { word: said, reason: if why.is_empty() { reason } else { why } }
         }
-        (Outcome::Failed(_) | Outcome::Ended(_), Some((Word::Deny, why))) => {
-            Outcome::Said { word: Word::Deny, reason: why }
+        (Outcome::Failed(_) | Outcome::Ended(_), Some((Word::Deny, reason))) => {
+            Outcome::Said { word: Word::Deny, reason }
+        }
+        (Outcome::Failed(_), Some((Word::Ask, reason))) if on_error != OnError::Deny => {
+            Outcome::Said { word: Word::Ask, reason }
         }
         (by_code, _) => by_code,
     };
-    match (outcome, begun) {
+    match (outcome, garbled) {
         // Stricter than any way of ending but a deny.
         (Outcome::Said { word: Word::Continue, .. } | Outcome::Failed(_), Some(why)) => (Outcome::Garbled(why), None),
+        (Outcome::Said { word: Word::Deny, reason }, _) if reason.is_empty() => {
+            (Outcome::Said { word: Word::Deny, reason: "it blocks this and printed no reason".to_owned() }, note)
+        }
         (outcome, _) => (outcome, note),
     }
 }
 
+/// What on stdout is no answer, in one line.
+enum Odd {
+    /// It says nothing.
+    Ignored(String),
+    /// It began as an answer.
+    Garbled(String),
+}
+
 /// The answer on stdout: a word and a reason, none when there is nothing on it.
-fn spoken(stdout: &[u8], cut: bool) -> Result<Option<(Word, String)>, String> {
+fn spoken(stdout: &[u8], cut: bool) -> Result<Option<(Word, String)>, Odd> {
     if stdout.is_empty() {
         return Ok(None);
     }
     if !stdout.starts_with(b"{") {
-        return Err("its stdout is not one JSON object and was ignored".to_owned());
+        return Err(Odd::Ignored("its stdout is not one JSON object and was ignored".to_owned()));
     }
     if cut {
-        return Err("its answer on stdout is longer than can be read".to_owned());
+        return Err(Odd::Garbled("its answer on stdout is longer than can be read".to_owned()));
     }
-    let line: Line = serde_json::from_slice(stdout).map_err(|error| {
+    let wrong = |error: serde_json::Error| {
         let error = plain(&error.to_string(), plain::LINE);
-        format!("its answer on stdout cannot be read: {error}")
-    })?;
-    line.word()
+        Odd::Garbled(format!("its answer on stdout cannot be read: {error}"))
+    };
+    let line: Line<'_> = serde_json::from_slice(stdout).map_err(wrong)?;
+    let specific = line.hook_specific_output.map(RawValue::get).filter(|text| text.starts_with('{'));
+    let specific: Specific = specific.map(serde_json::from_str).transpose().map_err(wrong)?.unwrap_or_default();
+    line.word(&specific)
 }
 
-/// Both shapes in one: keys that are not known are left alone, one that stands twice makes it no answer.
+/// Both shapes in one: keys that are not known are left alone, one that stands twice makes it no answer. What is of the
+/// wrong kind costs itself alone, so that no odd reason takes a deny away.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
-    decision: Option<String>,
-    reason: Option<String>,
+struct Line<'a> {
+    decision: Option<Value>,
+    reason: Option<Value>,
     /// Claude Code's way to stop everything.
-    r#continue: Option<bool>,
-    stop_reason: Option<String>,
-    hook_specific_output: Option<Specific>,
+    r#continue: Option<Value>,
+    stop_reason: Option<Value>,
+    #[serde(borrow)]
+    hook_specific_output: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Specific {
-    permission_decision: Option<String>,
-    permission_decision_reason: Option<String>,
+    permission_decision: Option<Value>,
+    permission_decision_reason: Option<Value>,
 }
 
-impl Line {
-    fn word(self) -> Result<Option<(Word, String)>, String> {
-        let shorten = |reason: Option<String>| plain(reason.unwrap_or_default().trim(), REASON);
+impl Line<'_> {
+    fn word(&self, specific: &Specific) -> Result<Option<(Word, String)>, Odd> {
         let mut said: Vec<(Word, String)> = Vec::new();
-        if self.r#continue == Some(false) {
-            said.push((Word::Deny, shorten(self.stop_reason)));
+        if self.r#continue == Some(Value::Bool(false)) {
+            said.push((Word::Deny, reason(self.stop_reason.as_ref())));
         }
-        let specific = self.hook_specific_output;
-        let (decision, reason) =
-            specific.map_or((None, None), |it| (it.permission_decision, it.permission_decision_reason));
         let mut unknown = None;
-        for (decision, reason) in [(self.decision, self.reason), (decision, reason)] {
-            match decision.as_deref() {
-                None | Some("") => {}
-                Some("allow" | "approve") => said.push((Word::Allow, shorten(reason))),
-                Some("ask") => said.push((Word::Ask, shorten(reason))),
-                Some("deny" | "block") => said.push((Word::Deny, shorten(reason))),
-                Some("continue" | "defer") => said.push((Word::Continue, shorten(reason))),
-                Some(other) => unknown = Some(plain(other, plain::ID)),
-            }
+        for (decision, why) in
+            [(&self.decision, &self.reason), (&specific.permission_decision, &specific.permission_decision_reason)]
+        {
+            let word = match decision.as_ref().map(|decision| decision.as_str().ok_or(decision)) {
+                None | Some(Ok("")) => continue,
+                Some(Ok("allow" | "approve")) => Word::Allow,
+                Some(Ok("ask")) => Word::Ask,
+                Some(Ok("deny" | "block")) => Word::Deny,
+                Some(Ok("continue" | "defer")) => Word::Continue,
+                Some(Ok(other)) => {
+                    unknown = Some(format!("\"{}\"", plain(other, plain::ID)));
+                    continue;
+                }
+                Some(Err(other)) => {
+                    unknown = Some(plain(&other.to_string(), plain::ID));
+                    continue;
+                }
+            };
+            said.push((word, reason(why.as_ref())));
         }
         let strictest = said.into_iter().max_by_key(|(word, _)| *word);
         match (strictest, unknown) {
-            (None, Some(unknown)) => Err(format!("its decision \"{unknown}\" is none of allow, deny, ask, continue")),
+            (None | Some((Word::Continue | Word::Allow, _)), Some(unknown)) => {
+                let why = format!("its decision {unknown} is none of allow, deny, ask, continue and was ignored");
+                Err(Odd::Ignored(why))
+            }
             (strictest, _) => Ok(strictest),
         }
     }
+}
+
+/// A reason as it is shown; empty where it is no text.
+fn reason(written: Option<&Value>) -> String {
+    plain(written.and_then(Value::as_str).unwrap_or_default().trim(), REASON)
 }
 
 #[cfg(test)]
@@ -177,7 +215,9 @@ mod tests {
     use super::*;
 
     fn left(code: i32, stdout: &str, stderr: &str) -> (Outcome, Option<String>) {
-        read(Left { end: End::Code(code), stdout: stdout.as_bytes(), stdout_cut: false, stderr: stderr.as_bytes() })
+        let left =
+            Left { end: End::Code(code), stdout: stdout.as_bytes(), stdout_cut: false, stderr: stderr.as_bytes() };
+        read(left, OnError::Allow)
     }
 
     fn word(code: i32, stdout: &str) -> String {
@@ -213,15 +253,54 @@ mod tests {
             (1, r#"{"decision": "deny", "reason": "no"}"#, "Deny no"),
             (1, r#"{"decision": "allow"}"#, "Failed exit status 1: why"),
             (0, r#"{"continue": false, "stopReason": "stop"}"#, "Deny stop"),
-            (0, r#"{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}}"#, "Deny"),
+            (
+                0,
+                r#"{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}}"#,
+                "Deny it blocks this and printed no reason",
+            ),
+            (1, r#"{"decision": "ask", "reason": "sure?"}"#, "Ask sure?"),
+            (0, r#"{"decision": "deny", "reason": 5}"#, "Deny it blocks this and printed no reason"),
+            (0, r#"{"decision": "deny", "reason": "no", "continue": "x", "hookSpecificOutput": 3}"#, "Deny no"),
+            (
+                0,
+                r#"{"decision": 3, "hookSpecificOutput": {"permissionDecision": "deny"}}"#,
+                "Deny it blocks this and printed no reason",
+            ),
         ] {
             assert_eq!(word(code, stdout), expected, "{code} {stdout}");
         }
     }
 
     #[test]
+    fn a_deny_has_the_reason_that_was_given() {
+        let said = r#"{"decision": "deny", "reason": "by JSON"}"#;
+        let reason = |stderr: &str| left(2, said, stderr).0;
+        let deny = |reason: &str| Outcome::Said { word: Word::Deny, reason: reason.to_owned() };
+        assert_eq!(reason("by stderr"), deny("by stderr"));
+        assert_eq!(reason(""), deny("by JSON"));
+        assert_eq!(left(2, "", "").0, deny("it blocks this and printed no reason"));
+    }
+
+    #[test]
+    fn an_ask_is_weighed_against_what_a_failure_comes_to() {
+        let left = Left { end: End::Code(1), stdout: br#"{"decision": "ask"}"#, stdout_cut: false, stderr: b"" };
+        let asks = Outcome::Said { word: Word::Ask, reason: String::new() };
+        assert_eq!(read(left, OnError::Allow).0, asks);
+        assert_eq!(read(left, OnError::Ask).0, asks);
+        assert!(matches!(read(left, OnError::Deny).0, Outcome::Failed(_)));
+    }
+
+    #[test]
     fn what_is_no_answer_is_noted_and_ignored() {
-        for stdout in ["formatted 3 files", "[]", "x {\"decision\": \"deny\"}"] {
+        for stdout in [
+            "formatted 3 files",
+            "[]",
+            "x {\"decision\": \"deny\"}",
+            r#"{"decision": "Deny"}"#,
+            r#"{"decision": 3}"#,
+            r#"{"decision": ["deny"]}"#,
+            r#"{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "DENY"}}"#,
+        ] {
             let (outcome, note) = left(0, stdout, "");
             assert_eq!(outcome, Outcome::Said { word: Word::Continue, reason: String::new() }, "{stdout}");
             assert!(note.is_some_and(|note| note.contains("ignored")), "{stdout}");
@@ -235,8 +314,9 @@ mod tests {
             "{",
             r#"{"decision": "deny"} {"decision": "allow"}"#,
             r#"{"decision": "deny", "decision": "allow"}"#,
-            r#"{"decision": "Deny"}"#,
-            r#"{"decision": 3}"#,
+            r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}"#,
+            r#"{"\u0064ecision": "deny", "decision": "allow"}"#,
+            &format!("{{\"x\": {}", "[".repeat(60_000)),
             "{\"decision\": \"deny\"}\0",
             r#"{"decision": "deny", "reason": "no echo "x""}"#,
         ] {
@@ -248,15 +328,17 @@ mod tests {
             assert_eq!(word(2, stdout), "Deny why", "{stdout}");
         }
         let cut = Left { end: End::Code(0), stdout: b"{\"decision\": \"deny\"}", stdout_cut: true, stderr: b"" };
-        assert!(matches!(read(cut).0, Outcome::Garbled(_)));
+        assert!(matches!(read(cut, OnError::Allow).0, Outcome::Garbled(_)));
     }
 
     #[test]
     fn an_end_is_no_exit_code() {
-        let ended =
-            |end, stdout: &'static str| read(Left { end, stdout: stdout.as_bytes(), stdout_cut: false, stderr: b"" }).0;
+        let ended = |end, stdout: &'static str| {
+            read(Left { end, stdout: stdout.as_bytes(), stdout_cut: false, stderr: b"" }, OnError::Allow).0
+        };
         assert_eq!(ended(End::Signal(11), ""), Outcome::Ended("it was ended by signal 11".into()));
         assert!(matches!(ended(End::Deadline, r#"{"decision": "allow"}"#), Outcome::Ended(_)));
+        assert!(matches!(ended(End::Unseen, ""), Outcome::Ended(_)));
         let deny = Outcome::Said { word: Word::Deny, reason: "no".into() };
         assert_eq!(ended(End::Deadline, r#"{"decision": "deny", "reason": "no"}"#), deny);
     }

@@ -17,6 +17,11 @@ pub const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest timeout an entry may give.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// Most hooks of a manifest, and of its problems that are listed.
+const MOST: usize = 256;
+/// Longest name that a known one is looked for to, in bytes.
+const LONGEST_NAME: usize = 64;
+
 /// The events that are about a tool, so that a matcher is asked.
 const ABOUT_TOOLS: [&str; 4] = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"];
 /// The keys of an entry.
@@ -163,6 +168,7 @@ impl Manifest {
             Ok(Some(document)) => reading.document(&document),
             Err(wrong) => reading.skip(wrong.span, &wrong.why, "*"),
         }
+        reading.manifest.problems.sort_by_key(|problem| problem.span.start);
         reading.manifest
     }
 
@@ -215,6 +221,8 @@ impl<'a> Reading<'a> {
             let message = "\"hooks\" is not a mapping of events to lists of hooks";
             return self.skip(hooks.span.clone(), message, "*");
         };
+        // Those that are skipped count as well: each costs its reading.
+        let mut seen = 0;
         for (key, entries) in events {
             let Some(event) = EVENTS.into_iter().find(|event| *event == key.text) else {
                 let name = plain(&key.text, plain::ID);
@@ -229,6 +237,11 @@ impl<'a> Reading<'a> {
                 continue;
             };
             for (index, entry) in entries.iter().enumerate() {
+                seen += 1;
+                if seen > MOST {
+                    let message = format!("there are more than {MOST} hooks; this one and all after it are skipped");
+                    return self.skip(entry.span.clone(), &message, "*");
+                }
                 if let Err(wrong) = self.entry(event, entry) {
                     let message = format!("entry {} under \"{event}\" is skipped: {}", index + 1, wrong.why);
                     let severity = wrong.severity;
@@ -339,6 +352,11 @@ impl<'a> Reading<'a> {
     }
 
     fn note(&mut self, span: Range<usize>, severity: Severity, message: &str, skips: Option<String>) {
+        let (severity, message, skips) = match self.manifest.problems.len() {
+            0..MOST => (severity, message, skips),
+            MOST => (Severity::Error, "there are more problems, from here on; mend those first", Some("*".to_owned())),
+            _ => return,
+        };
         let before = &self.text[..span.start.min(self.text.len())];
         let line = 1 + before.matches('\n').count() as u32;
         let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count() as u32;
@@ -372,6 +390,9 @@ fn matcher(value: &Node) -> Result<Matcher, Skipped> {
     let Value::Text(pattern) = &value.value else {
         return Err(Skipped::error(&value.span, "\"matcher\" is not a text; quote it"));
     };
+    if pattern == "*" {
+        return Err(Skipped::error(&value.span, "\"matcher\" is a regular expression; leave it out for every tool"));
+    }
     Matcher::new(pattern)
         .map_err(|why| Skipped::error(&value.span, &format!("\"matcher\" is not a valid regular expression ({why})")))
 }
@@ -397,6 +418,9 @@ fn timeout(value: &Node) -> Result<Duration, Skipped> {
 
 /// The known name that a wrong one is most likely meant to be.
 fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    if wrong.len() > LONGEST_NAME {
+        return None;
+    }
     let near = known.iter().map(|name| (strsim::osa_distance(&wrong.to_lowercase(), &name.to_lowercase()), *name));
     near.min().filter(|(distance, name)| *distance <= 1 + name.len() / 4).map(|(_, name)| name)
 }

@@ -4,8 +4,8 @@ use regex::{Regex, RegexBuilder};
 
 /// Longest pattern, in bytes.
 const LONGEST: usize = 1000;
-/// Most memory of a compiled pattern, in bytes.
-const COMPILED: usize = 1 << 20;
+/// Most memory of a compiled pattern, in bytes; a manifest may have hundreds.
+const COMPILED: usize = 128 << 10;
 
 /// A pattern over tool names: a regular expression that matches a whole name.
 #[derive(Debug, Clone)]
@@ -14,9 +14,13 @@ pub struct Matcher {
     names: Names,
 }
 
+/// What stands for any characters but a line end.
+const ANYTHING: &str = ".*";
+
 #[derive(Debug, Clone)]
 enum Names {
-    /// Exactly these: what nearly every manifest says, and a comparison costs nothing.
+    /// Names, and names with `.*` in them: what nearly every manifest says. Compiling it would cost more than all the rest
+    /// that a hook with nothing to say does.
     Listed,
     Like(Regex),
 }
@@ -31,7 +35,7 @@ impl Matcher {
             return Err(format!("it is longer than {LONGEST} bytes"));
         }
         let literal = |name: &str| name.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-'));
-        let names = if pattern.split('|').all(literal) {
+        let names = if pattern.split('|').flat_map(|listed| listed.split(ANYTHING)).all(literal) {
             Names::Listed
         } else {
             // Alone first, so that no unbalanced pattern closes the anchor's group and leaves it.
@@ -52,10 +56,22 @@ impl Matcher {
     /// Whether any of these names matches: the agent's own name of the tool, and the canonical one.
     pub fn matches(&self, names: &[&str]) -> bool {
         names.iter().any(|name| match &self.names {
-            Names::Listed => self.pattern.split('|').any(|listed| listed == *name),
+            Names::Listed => self.pattern.split('|').any(|listed| is_like(listed, name)),
             Names::Like(pattern) => pattern.is_match(name),
         })
     }
+}
+
+/// Whether a name is this one, which may have `.*` in it. Each piece between two of them is taken where it stands first:
+/// whatever fits behind a later place fits behind that one.
+fn is_like(listed: &str, name: &str) -> bool {
+    let Some((start, rest)) = listed.split_once(ANYTHING) else { return listed == name };
+    let (between, end) = rest.rsplit_once(ANYTHING).unwrap_or(("", rest));
+    let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end)).filter(|name| !name.contains('\n'));
+    let found = inner.and_then(|inner| {
+        between.split(ANYTHING).try_fold(inner, |left, piece| Some(&left[left.find(piece)? + piece.len()..]))
+    });
+    found.is_some()
 }
 
 /// The parser's message without the picture of the pattern above it.
@@ -85,6 +101,11 @@ mod tests {
             ("", "x", false),
             (".*", "anything", true),
             ("a|", "", true),
+            ("Bash|mcp__.*", "mcp__github__create", true),
+            ("mcp__.*__create.*", "mcp__github__create_issue", true),
+            ("mcp__.*__create", "mcp__create", false),
+            ("a.*a", "a", false),
+            ("a.*", "a\n", false),
         ] {
             assert_eq!(Matcher::new(pattern).unwrap().matches(&[name]), expected, "{pattern} on {name:?}");
         }
@@ -103,8 +124,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn listed_names_are_what_the_expression_says(pattern in "[ab_|-]{0,8}", name in "[ab_-]{0,3}") {
-            let listed = Matcher::new(&pattern).unwrap().matches(&[name.as_str()]);
+        fn listed_names_are_what_the_expression_says(
+            pattern in "(a|b|_|-|\\||\\.\\*|\\.\\*){0,8}", name in "(a|b|_|-|\n|ä){0,5}"
+        ) {
+            let matcher = Matcher::new(&pattern).unwrap();
+            proptest::prop_assert!(matches!(matcher.names, Names::Listed), "nothing is compiled for it");
+            let listed = matcher.matches(&[name.as_str()]);
             let like = Regex::new(&format!(r"\A(?:{pattern})\z")).unwrap().is_match(&name);
             proptest::prop_assert_eq!(listed, like);
         }

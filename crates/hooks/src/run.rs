@@ -5,6 +5,7 @@
 //! that keeps a pipe open keeps nobody waiting.
 
 mod environment;
+mod ground;
 mod program;
 #[cfg(unix)]
 mod unix;
@@ -16,7 +17,7 @@ use std::time::Instant;
 
 use crate::answer::{self, Left, Outcome};
 use crate::builtin::{self, Call};
-use crate::manifest::{Action, Entry};
+use crate::manifest::{Action, Entry, OnError};
 
 #[cfg(unix)]
 use unix as platform;
@@ -45,15 +46,6 @@ pub struct Launch<'a> {
     pub deadline: Instant,
     /// Interpreters the user configured, tried before the fixed list.
     pub interpreters: &'a [PathBuf],
-}
-
-impl Launch<'_> {
-    /// Whether a path lies in a workspace, as written or where it leads.
-    fn is_in_a_workspace(&self, path: &Path) -> bool {
-        let resolved = system::paths::resolve(path);
-        let mut roots = std::iter::once(self.root).chain(self.workspaces.iter().map(PathBuf::as_path));
-        roots.any(|root| path.starts_with(root) || resolved.starts_with(system::paths::resolve(root)))
-    }
 }
 
 /// How one hook came out.
@@ -103,12 +95,13 @@ pub fn run(entry: &Entry, launch: &Launch<'_>) -> Ran {
     match command.and_then(|command| platform::run(command, launch.payload, deadline)) {
         Err(why) => Ran { outcome: Outcome::Unstarted(rules::plain::plain(&why, rules::plain::WHY)), note: None },
         Ok(finished) => {
-            let (outcome, note) = answer::read(Left {
+            let left = Left {
                 end: finished.end,
                 stdout: &finished.stdout.bytes,
                 stdout_cut: finished.stdout.cut,
                 stderr: &finished.stderr.bytes,
-            });
+            };
+            let (outcome, note) = answer::read(left, entry.on_error.unwrap_or(OnError::Allow));
             Ran { outcome, note }
         }
     }

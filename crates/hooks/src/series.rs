@@ -1,4 +1,6 @@
 //! All hooks of one event, one after the other, to one word: deny ends it, else the last ask, else the first allow.
+//!
+//! Behind the fact there is nothing to stop: there every hook runs, and each refusal is told.
 
 use crate::answer::{Outcome, Word};
 use crate::manifest::{Entry, OnError};
@@ -29,6 +31,9 @@ pub struct Came {
     /// How many hooks ran.
     pub ran: usize,
 }
+
+/// The events that are told after the fact.
+const AFTERWARDS: [&str; 5] = ["PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "Notification"];
 
 /// Runs them. Only before a tool runs does a failure ask or deny.
 pub fn run_all(parts: &[Part<'_>]) -> Came {
@@ -67,7 +72,10 @@ pub fn run_all(parts: &[Part<'_>]) -> Came {
             let reason =
                 if reason.is_empty() { format!("{name} says {}", said(word)) } else { format!("{name}: {reason}") };
             match word {
-                Word::Deny => return Came { word, reason, ..came },
+                Word::Deny if !AFTERWARDS.contains(&part.launch.event) => return Came { word, reason, ..came },
+                Word::Deny if came.word == Word::Deny => came.reason = format!("{}; {reason}", came.reason),
+                Word::Deny => (came.word, came.reason) = (word, reason),
+                _ if came.word == Word::Deny => {}
                 // The last ask, and an allow only where nothing was said before.
                 Word::Ask => (came.word, came.reason) = (word, reason),
                 Word::Allow if came.word == Word::Continue => (came.word, came.reason) = (word, reason),

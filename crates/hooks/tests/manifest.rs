@@ -5,88 +5,10 @@
 use std::time::Duration;
 
 use hooks::manifest::{Manifest, Platform, Severity};
-use hooks::matcher::Matcher;
 use hooks::{Action, OnError, builtin};
-use serde_json::Value;
-
-/// Cases whose answer is another one here, each with the reason.
-const DEPARTURES: [(&str, &str); 6] = [
-    ("S-manifest_parse-script-shape-1", "the same refusal in other words"),
-    ("S-manifest_parse-script-shape-2", "the same refusal in other words"),
-    ("S-manifest_parse-script-shape-4", "the same refusal in other words"),
-    (
-        "S-manifest_parse-timeout-over-cap",
-        "what is over the cap is clamped with a warning when it is read, not when it runs",
-    ),
-    (
-        "S-manifest_parse-unknown-key-ignored",
-        "`command` is a key of its own here, and an entry has exactly one of the three",
-    ),
-    ("S-matcher-8", "a pattern that leaves its anchor is no pattern"),
-];
-
-fn cases(group: &str) -> Vec<Value> {
-    let text = include_str!("fixtures/script-hooks.json");
-    let all: Value = serde_json::from_str(text).unwrap();
-    let cases =
-        all["cases"].as_array().unwrap().iter().filter(|case| case["group"] == group).cloned().collect::<Vec<_>>();
-    assert!(!cases.is_empty(), "{group}");
-    cases
-}
-
-fn departs(case: &Value) -> bool {
-    DEPARTURES.iter().any(|(id, _)| case["id"] == *id)
-}
 
 fn read(yaml: &str) -> Manifest {
     Manifest::parse(yaml.as_bytes(), &|_| true, Platform::Unix, &builtin::names())
-}
-
-#[test]
-fn manifests_of_the_corpus() {
-    for case in cases("manifest_parse").iter().filter(|case| !departs(case)) {
-        let (id, input, expect) = (&case["id"], &case["input"], &case["expect"]);
-        let platform = if input["platform"] == "win32" { Platform::Windows } else { Platform::Unix };
-        let exists = input["script_exists"] != false;
-        let manifest =
-            Manifest::parse(input["yaml"].as_str().unwrap().as_bytes(), &|_| exists, platform, &builtin::names());
-        let names: Vec<String> = manifest.entries.iter().map(|entry| entry.action.name()).collect();
-        if let Some(specs) = expect["specs"].as_array() {
-            assert_eq!(names, specs.iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>(), "{id}");
-        }
-        if let Some(count) = expect["warnings"].as_u64() {
-            assert_eq!(manifest.problems.len() as u64, count, "{id}: {:?}", manifest.problems);
-        }
-        for part in expect["warning_contains"].as_array().into_iter().flatten() {
-            let part = part.as_str().unwrap();
-            assert!(manifest.problems.iter().any(|problem| problem.message.contains(part)), "{id}: {part}");
-        }
-        if let Some(suffix) = expect["path_suffix"].as_str() {
-            let Action::Script { file, .. } = &manifest.entries[0].action else { panic!("{id}") };
-            assert!(file.ends_with(suffix), "{id}: {file}");
-        }
-        if let Some(milliseconds) = expect["timeoutMs"].as_u64() {
-            assert_eq!(manifest.entries[0].timeout, Duration::from_millis(milliseconds), "{id}");
-        }
-    }
-}
-
-#[test]
-fn matchers_of_the_corpus() {
-    for case in cases("matcher") {
-        let (pattern, subject) = (case["matcher"].as_str().unwrap(), case["subject"].as_str().unwrap());
-        let matched = Matcher::new(pattern).is_ok_and(|matcher| matcher.matches(&[subject]));
-        assert_eq!(matched, case["match"].as_bool().unwrap() != departs(&case), "{}", case["id"]);
-    }
-}
-
-#[test]
-fn every_departure_is_a_case() {
-    let ids: Vec<Value> =
-        ["manifest_parse", "matcher"].into_iter().flat_map(cases).map(|case| case["id"].clone()).collect();
-    for (id, why) in DEPARTURES {
-        assert!(ids.iter().any(|known| known == id) && !why.is_empty(), "{id}");
-    }
 }
 
 /// `line:column severity skips: message`, a line for each problem.
@@ -146,6 +68,15 @@ fn problems_say_where_and_what_to_do() {
              \"Stop\" is skipped: \"script\" is \"a\\u{202e}b\" and must be a bare file name: ASCII letters, digits, `-` and \
              `_`, no folder, no extension",
         ),
+        (
+            "hooks:\n  PreToolUse:\n    - script: a\n      matcher: \"*\"\n",
+            "4:16 error skips PreToolUse: entry 1 under \"PreToolUse\" is skipped: \"matcher\" is a regular expression; leave \
+             it out for every tool",
+        ),
+        (
+            "hooks:\n  PreToolUse:\n    - script: a # x\0\n    - script: b\n",
+            "3:20 error skips *: it is not valid YAML (found unprintable character)",
+        ),
         ("hooks: &a\n  Stop: *a\n", "2:9 error skips *: it uses an alias (`*name`); write the value out"),
         ("", ""),
         ("# nothing\n", ""),
@@ -200,6 +131,37 @@ fn t13_a_hostile_manifest_is_refused_at_once() {
         assert_eq!(manifest.problems[0].skips.as_deref(), Some("*"));
     }
     assert_eq!(Manifest::parse(b"hooks:\n  \xff", &|_| true, Platform::Unix, &[]).problems[0].line, 2);
+}
+
+#[test]
+fn t13_what_a_manifest_costs_is_bounded() {
+    let many = |line: &str, count: usize| read(&format!("hooks:\n  PreToolUse:\n{}", line.repeat(count)));
+    let manifest = many("    - script: a\n", 300);
+    assert_eq!(manifest.entries.len(), 256);
+    assert_eq!(manifest.problems.len(), 1);
+    let problem = &manifest.problems[0];
+    assert_eq!((problem.line, problem.skips.as_deref()), (259, Some("*")));
+    assert_eq!(problem.message, "there are more than 256 hooks; this one and all after it are skipped");
+    let manifest = many("    - {script: a.b, matcher: '('}\n", 300);
+    assert_eq!(manifest.problems.len(), 257, "those that are skipped count");
+    let keys = (0..300).fold(String::new(), |all, key| all + &format!(", k{key}: 1"));
+    let manifest = many(&format!("    - {{script: a{keys}}}\n"), 1);
+    assert_eq!((manifest.entries.len(), manifest.problems.len()), (1, 257));
+    assert_eq!(manifest.problems[256].skips.as_deref(), Some("*"));
+    assert!(manifest.problems[256].message.contains("more problems"));
+    for pattern in [r"\pL{99}", r"(a|\w){50}", "(?:x{900}){900}"] {
+        let manifest = many(&format!("    - {{script: a, matcher: '{pattern}'}}\n"), 1);
+        assert!(manifest.problems[0].message.contains("regular expression"), "{pattern}: {:?}", manifest.problems);
+    }
+    let long = format!("hooks:\n  PreToolUse:\n    - {{script: a, ? \"{}\" : 1}}\n", "ä".repeat(100_000));
+    assert!(read(&long).problems[0].message.chars().count() <= 500);
+}
+
+#[test]
+fn problems_stand_in_document_order() {
+    let text = "hooks:\n  Stop:\n    - {script: a.b, x: 1}\n    - {script: a, x: 1}\n    - {}\nmore: 1\n";
+    let lines: Vec<u32> = read(text).problems.iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [3, 4, 5, 6]);
 }
 
 proptest::proptest! {

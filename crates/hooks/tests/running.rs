@@ -3,79 +3,17 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "all of this file is test code")]
 
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hooks::answer::{Outcome, Word};
-use hooks::builtin;
-use hooks::manifest::{Entry, Manifest, Platform};
 use hooks::run::{self, Launch};
-use hooks::series::{Came, Part, run_all};
-
-/// A folder of hooks and a project for them.
-struct Place {
-    _keep: tempfile::TempDir,
-    folder: PathBuf,
-    root: PathBuf,
-}
-
-const PAYLOAD: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
-
-impl Place {
-    fn new() -> Place {
-        let keep = tempfile::tempdir().unwrap();
-        let base = keep.path().canonicalize().unwrap();
-        let (folder, root) = (base.join("hooks"), base.join("project"));
-        fs::create_dir(&folder).unwrap();
-        fs::create_dir(&root).unwrap();
-        Place { _keep: keep, folder, root }
-    }
-
-    fn script(&self, name: &str, text: &str) {
-        fs::write(self.folder.join(format!("{name}.sh")), text).unwrap();
-    }
-
-    /// The entries of a manifest whose entries under an event are these.
-    fn entries(&self, event: &str, entries: &str) -> Vec<Entry> {
-        let text = format!("hooks:\n  {event}:\n{entries}");
-        let manifest = Manifest::parse(
-            text.as_bytes(),
-            &|file| self.folder.join(file).exists(),
-            Platform::HERE,
-            &builtin::names(),
-        );
-        assert_eq!(manifest.problems, [], "{text}");
-        manifest.entries
-    }
-
-    fn launch<'a>(&'a self, event: &'a str, payload: &'a str) -> Launch<'a> {
-        Launch {
-            event,
-            tools: &["Bash", "shell"],
-            folder: &self.folder,
-            root: &self.root,
-            workspaces: &[],
-            payload,
-            deadline: Instant::now() + Duration::from_secs(20),
-            interpreters: &[],
-        }
-    }
-
-    /// What one entry with this script comes to.
-    fn outcome(&self, script: &str) -> Outcome {
-        self.script("it", script);
-        let entries = self.entries("PreToolUse", "    - script: it\n");
-        run::run(&entries[0], &self.launch("PreToolUse", PAYLOAD)).outcome
-    }
-
-    fn came(&self, event: &str, entries: &str, may_allow: bool) -> Came {
-        let entries = self.entries(event, entries);
-        let entries: Vec<&Entry> = entries.iter().collect();
-        run_all(&[Part { whose: "hooks of X", entries: &entries, launch: self.launch(event, PAYLOAD), may_allow }])
-    }
-}
+use hooks::series::{Part, run_all};
+use support::{PAYLOAD, Place};
 
 fn said(word: Word, reason: &str) -> Outcome {
     Outcome::Said { word, reason: reason.to_owned() }
@@ -174,6 +112,8 @@ fn commands_are_run_without_a_shell_and_never_from_the_project() {
         "[../project/evil]".to_owned(),
         format!("[{}]", program.display()),
         "[no-such-program-here]".into(),
+        "[/proc/self/cwd/evil]".into(),
+        format!("[{}/hooks/../project/evil]", place.folder.parent().unwrap().display()),
     ] {
         let came = came(&words);
         assert_eq!(came.word, Word::Ask, "{words}: {came:?}");
@@ -210,18 +150,14 @@ fn the_strictest_word_wins_and_a_deny_ends_it() {
         ("deny mark", Word::Deny, "deny (hooks of X): no"),
         ("ask1 deny", Word::Deny, "deny (hooks of X): no"),
         ("go", Word::Continue, ""),
-        (
-            "shout",
-            Word::Ask,
-            "shout (hooks of X): it could not judge this (its decision \"DENY\" is none of allow, deny, ask, continue); \
-             a person decides",
-        ),
+        ("shout", Word::Continue, ""),
         ("fail", Word::Continue, ""),
     ] {
         let entries = names.split(' ').fold(String::new(), |text, name| format!("{text}    - script: {name}\n"));
         let came = place.came("PreToolUse", &entries, true);
         assert_eq!((came.word, came.reason.as_str()), (word, reason), "{names}");
-        assert_eq!(!came.notes.is_empty(), names.contains("fail"), "{names}: {:?}", came.notes);
+        let noted = names.contains("fail") || names.contains("shout");
+        assert_eq!(!came.notes.is_empty(), noted, "{names}: {:?}", came.notes);
     }
     assert!(!place.root.join("marks").exists(), "nothing runs behind a deny");
     let came = place.came("PreToolUse", "    - script: allow1\n", false);
@@ -281,7 +217,8 @@ fn t02_the_bytes_that_began_run_to_the_end() {
 fn t07_t08_the_environment_of_the_agent_steers_nothing() {
     const AGAIN: &str = "RULELINE_TEST_HOSTILE_ENVIRONMENT";
     if std::env::var_os(AGAIN).is_some() {
-        let place = Place::new();
+        let mut place = Place::new();
+        place.root = std::env::current_dir().unwrap().join("repo/inner");
         let script = r#"
 for name in BASH_ENV ENV SHELLOPTS_GIVEN PS4 LD_PRELOAD LD_LIBRARY_PATH NODE_OPTIONS PYTHONSTARTUP PYTHONPATH RUBYOPT \
     PERL5OPT GIT_DIR GIT_SSH_COMMAND CDPATH ANTHROPIC_API_KEY; do
@@ -290,12 +227,19 @@ for name in BASH_ENV ENV SHELLOPTS_GIVEN PS4 LD_PRELOAD LD_LIBRARY_PATH NODE_OPT
 done
 [[ $- == *x* ]] && { echo traced >&2; exit 2; }
 declare -F | grep -q hijack && { echo function >&2; exit 2; }
+[[ $PATH == */proc/* || $PATH == *repo* ]] && { echo "PATH $PATH" >&2; exit 2; }
+[[ -n $TMPDIR ]] && { echo TMPDIR >&2; exit 2; }
+command -v helper >/dev/null && { echo helper >&2; exit 2; }
 [[ :$PATH: == *::* || :$PATH: == *:.:* || :$PATH: == *:bin:* || :$PATH: == *project* ]] && { echo "PATH $PATH" >&2; exit 2; }
 [[ $HOME == */elsewhere ]] && { echo HOME >&2; exit 2; }
 [[ $LANG == C.UTF-8 ]] || { echo LANG >&2; exit 2; }
 exit 0
 "#;
-        assert_eq!(place.outcome(script), said(Word::Continue, ""));
+        place.script("it", script);
+        let entries = place.entries("PreToolUse", "    - script: it\n");
+        let workspaces = [std::env::current_dir().unwrap().join("repo")];
+        let launch = Launch { workspaces: &workspaces, ..place.launch("PreToolUse", PAYLOAD) };
+        assert_eq!(run::run(&entries[0], &launch).outcome, said(Word::Continue, ""));
         return;
     }
     let base = tempfile::tempdir().unwrap();
@@ -305,6 +249,16 @@ exit 0
     let bash = base.path().join("bash");
     fs::write(&bash, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
     fs::set_permissions(&bash, fs::Permissions::from_mode(0o755)).unwrap();
+    // A root inside a repository whose folder of programs stands first on the PATH.
+    let repository = base.path().canonicalize().unwrap().join("repo");
+    fs::create_dir_all(repository.join("inner")).unwrap();
+    fs::create_dir_all(repository.join("bin")).unwrap();
+    fs::create_dir_all(repository.join("inner/bin")).unwrap();
+    for program in ["bin/helper", "bin/cat", "inner/bin/helper", "inner/bin/grep"] {
+        fs::copy(&bash, repository.join(program)).unwrap();
+    }
+    let path = [repository.join("bin"), repository.join("inner/bin"), "/proc/self/cwd/bin".into()]
+        .map(|folder| folder.display().to_string());
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "t07_t08_the_environment_of_the_agent_steers_nothing"])
         .current_dir(base.path())
@@ -326,7 +280,9 @@ exit 0
         .env("ANTHROPIC_API_KEY", "secret")
         .env("HOME", base.path().join("elsewhere"))
         .env("LANG", "C.UTF-8")
-        .env("PATH", format!(":.:bin:{}", std::env::var("PATH").unwrap()))
+        .env("TMPDIR", repository.join("inner"))
+        .env("LC_a[$(touch x)]", "x")
+        .env("PATH", format!(":.:bin:{}:{}", path.join(":"), std::env::var("PATH").unwrap()))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -351,7 +307,11 @@ fn t20_a_grandchild_that_keeps_the_pipe_keeps_nobody_waiting() {
         assert!(begun.elapsed() < Duration::from_secs(4), "{script}: {:?}", begun.elapsed());
         assert!(format!("{:?}", ran.outcome).starts_with(expected), "{script}: {:?}", ran.outcome);
     }
+    place.script("it", "setsid sleep 6 & exit 0");
     let entries = place.entries("PreToolUse", "    - script: it\n");
+    let begun = Instant::now();
+    assert_eq!(run::run(&entries[0], &place.launch("PreToolUse", PAYLOAD)).outcome, said(Word::Continue, ""));
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     let launch = Launch { deadline: Instant::now(), ..place.launch("PreToolUse", PAYLOAD) };
     assert_eq!(run::run(&entries[0], &launch).outcome, Outcome::Ended("no time was left for it".into()));
 }
@@ -363,4 +323,87 @@ fn an_answer_that_was_written_counts_after_the_deadline() {
     let entries = place.entries("PreToolUse", "    - script: it\n      timeout: 0.5\n");
     let ran = run::run(&entries[0], &place.launch("PreToolUse", PAYLOAD));
     assert_eq!(ran.outcome, said(Word::Deny, "in time"));
+}
+
+#[test]
+fn an_answer_in_a_filter_of_the_script_counts() {
+    let place = Place::new();
+    for script in [
+        "exec > >(sleep 0.02; cat)\necho '{\"decision\":\"deny\",\"reason\":\"late\"}'",
+        "exec 2> >(sleep 0.02; cat >&2)\necho late >&2; exit 2",
+    ] {
+        assert_eq!(place.outcome(script), said(Word::Deny, "late"), "{script}");
+    }
+}
+
+#[test]
+fn t20_a_hook_that_leaves_its_group_is_ended_as_well() {
+    let place = Place::new();
+    let alive = place.root.join("alive");
+    // Into the group of this test, where no kill of the hook's own group reaches it.
+    place.script(
+        "it",
+        "exec perl -e 'setpgrp(0, getpgrp(getppid())); select(undef, undef, undef, 1.5); open(F, \">alive\")'",
+    );
+    let entries = place.entries("PreToolUse", "    - script: it\n      timeout: 0.5\n");
+    let outcome = run::run(&entries[0], &place.launch("PreToolUse", PAYLOAD)).outcome;
+    if matches!(&outcome, Outcome::Failed(why) if why.starts_with("exit status 127")) {
+        return; // no Perl here
+    }
+    assert!(matches!(&outcome, Outcome::Ended(_)), "{outcome:?}");
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(!alive.exists(), "it went on after its end");
+}
+
+#[test]
+fn behind_the_fact_every_hook_runs_and_every_refusal_is_told() {
+    let place = Place::new();
+    for name in ["a", "b", "c"] {
+        place.script(name, &format!("echo {name} >> ran; echo no {name} >&2; exit 2"));
+    }
+    place.script("asks", r#"echo '{"decision":"ask","reason":"hm"}'"#);
+    let entries = "    - script: a\n    - script: asks\n    - script: b\n    - script: c\n";
+    let came = place.came("PostToolUse", entries, true);
+    assert_eq!((came.word, came.ran), (Word::Deny, 4));
+    assert_eq!(came.reason, "a (hooks of X): no a; b (hooks of X): no b; c (hooks of X): no c");
+    assert_eq!(fs::read_to_string(place.root.join("ran")).unwrap(), "a\nb\nc\n");
+    for event in ["PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"] {
+        assert_eq!(place.came(event, entries, true).ran, 1, "{event}");
+    }
+}
+
+#[test]
+fn s15_hooks_that_no_time_is_left_for_ask() {
+    let place = Place::new();
+    place.script("slow", "sleep 9");
+    place.script("deny", "exit 2");
+    let entries = place.entries("PreToolUse", "    - script: slow\n    - script: deny\n    - script: deny\n");
+    let entries: Vec<_> = entries.iter().collect();
+    let launch =
+        Launch { deadline: Instant::now() + Duration::from_millis(300), ..place.launch("PreToolUse", PAYLOAD) };
+    let came = run_all(&[Part { whose: "hooks of X", entries: &entries, launch, may_allow: true }]);
+    assert_eq!(came.word, Word::Ask);
+    assert_eq!(came.reason, "deny (hooks of X): it could not judge this (no time was left for it); a person decides");
+}
+
+#[test]
+fn s19_what_a_hook_prints_reorders_and_colours_nothing() {
+    let place = Place::new();
+    let came = |script: &str| {
+        place.script("it", script);
+        let came = place.came("PreToolUse", "    - script: it\n      on_error: ask\n", true);
+        [vec![came.reason], came.notes].concat().join("\n")
+    };
+    for script in [
+        r"printf '\033[2J\r\xe2\x80\xaeevil\xff\x00' >&2; exit 2",
+        r"printf '\033[2J\r\xe2\x80\xaeevil' >&2; exit 1",
+        r#"printf '{"decision":"ask","reason":"\\u001b[2J\\u202eevil"}'"#,
+        r#"printf '{"decision":"\\u001b[2J\\u202eevil"}'"#,
+        r#"printf '{"\\u001b\\u202e'"#,
+    ] {
+        let shown = came(script);
+        assert!(!shown.is_empty(), "{script}");
+        let bad = |it: char| (it.is_control() && it != '\n') || it == '\u{202e}';
+        assert!(!shown.contains(bad), "{script}: {shown:?}");
+    }
 }

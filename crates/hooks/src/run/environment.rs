@@ -8,12 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::Launch;
+use super::ground::Ground;
 
 /// Passed on as they are: language, time zone, terminal.
 const PASSED: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "TERM"];
-/// Passed on where they begin so.
-const PASSED_PREFIX: &str = "LC_";
-/// Names of places: passed on if absolute and in no workspace.
+/// Names of places: passed on if they are in no workspace.
 #[cfg(unix)]
 const PLACES: [&str; 1] = ["TMPDIR"];
 #[cfg(windows)]
@@ -40,20 +39,22 @@ pub(super) struct Environment {
     pub(super) variables: BTreeMap<OsString, OsString>,
     /// The folders of `PATH`.
     pub(super) path: Vec<PathBuf>,
+    /// Where nothing is taken from.
+    pub(super) ground: Ground,
 }
 
 pub(super) fn build(launch: &Launch<'_>) -> Environment {
-    let ours = |path: &Path| path.is_absolute() && !launch.is_in_a_workspace(path);
+    let ground = Ground::of(launch);
     let mut variables = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
-        let known = name.to_str().is_some_and(|name| PASSED.contains(&name) || name.starts_with(PASSED_PREFIX));
-        let place = PLACES.iter().any(|place| same_name(&name, place)) && ours(Path::new(&value));
+        let known = name.to_str().is_some_and(|name| PASSED.contains(&name) || is_of_language(name));
+        let place = PLACES.iter().any(|place| same_name(&name, place)) && ground.is_outside(Path::new(&value));
         if (known && is_a_word(&value)) || place {
             variables.insert(name, value);
         }
     }
     let given = std::env::var_os("PATH").unwrap_or_default();
-    let mut path: Vec<PathBuf> = std::env::split_paths(&given).filter(|folder| ours(folder)).collect();
+    let mut path: Vec<PathBuf> = std::env::split_paths(&given).filter(|folder| ground.is_outside(folder)).collect();
     if path.is_empty() {
         path = USUAL_PATH.iter().map(PathBuf::from).collect();
     }
@@ -65,11 +66,20 @@ pub(super) fn build(launch: &Launch<'_>) -> Environment {
         variables.insert("USER".into(), account.name.clone().into());
         variables.insert("LOGNAME".into(), account.name.into());
     }
+    if cfg!(windows) {
+        // Without it a name finds no program.
+        variables.insert("PATHEXT".into(), ".COM;.EXE;.BAT;.CMD".into());
+    }
     variables.insert("RULELINE_HOOK_DIR".into(), launch.folder.as_os_str().to_owned());
     for name in ["RULELINE_PROJECT_DIR", "CLAUDE_PROJECT_DIR"] {
         variables.insert(name.into(), launch.root.as_os_str().to_owned());
     }
-    Environment { variables, path }
+    Environment { variables, path, ground }
+}
+
+/// `LC_ALL`, `LC_TIME` and their like.
+fn is_of_language(name: &str) -> bool {
+    name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_uppercase()))
 }
 
 /// Windows compares names without case.

@@ -37,7 +37,7 @@ pub(super) fn script(file: &str, launch: &Launch<'_>, environment: &Environment)
     let configured = launch.interpreters.iter().map(PathBuf::as_path).filter(named);
     let interpreter = configured
         .chain(INTERPRETERS.iter().map(Path::new))
-        .find(|path| is_program(path) && !launch.is_in_a_workspace(path))
+        .find(|path| is_program(path) && environment.ground.is_outside(path))
         .ok_or_else(|| format!("no {KIND} is where it is looked for: {}", INTERPRETERS.join(", ")))?;
     let mut command = prepared(interpreter, launch, environment);
     command.args(FLAGS).arg(path);
@@ -58,9 +58,9 @@ pub(super) fn named(words: &[String], launch: &Launch<'_>, environment: &Environ
     } else {
         return Err(format!("{program} is a relative path; a command is a bare name or an absolute path"));
     };
-    if launch.is_in_a_workspace(&found) {
+    if !environment.ground.is_outside(&found) {
         return Err(format!(
-            "{program} stands in the project, where nobody has read it; make it a script of the hooks"
+            "{program} may stand in the project, where nobody has read it; make it a script of the hooks"
         ));
     }
     let mut command = prepared(&found, launch, environment);

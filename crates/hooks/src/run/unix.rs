@@ -1,7 +1,7 @@
 //! A process group, three pipes that never block, and one loop that watches them and the clock.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -12,10 +12,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::{Finished, Kept};
 use crate::answer::End;
 
-/// How often a child whose pipes say nothing is looked at.
+/// How often a child whose pipes say nothing is looked at, where the system cannot tell of its end.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a killed child is waited for: one that hangs in the kernel is left behind.
 const LAST_WAIT: Duration = Duration::from_millis(200);
+/// How long the pipes are read after a child's end: a filter of its own (`exec > >(tee log)`) may still hold its answer,
+/// a process that it left behind may hold them for good.
+const GRACE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(mut command: Command, payload: &str, deadline: Instant) -> Result<Finished, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -38,14 +41,19 @@ pub(super) fn run(mut command: Command, payload: &str, deadline: Instant) -> Res
     Ok(Finished { end, stdout: streams.stdout.kept, stderr: streams.stderr.kept })
 }
 
-/// Feeds and drains until the child has ended or the time is up. What a child wrote before its end is in the pipes by
-/// then; whoever holds them longer is not waited for.
+/// Feeds and drains until the child has ended or the time is up.
 fn watch(child: &mut Child, streams: &mut Streams<'_>, deadline: Instant) -> End {
+    let exit = exit_of(child);
     loop {
         streams.move_bytes();
-        if let Ok(Some(status)) = child.try_wait() {
-            streams.move_bytes();
-            return end(status);
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                streams.finish(deadline);
+                return end(status);
+            }
+            Ok(None) => {}
+            // Whoever started this process takes the ends of children away: what it answered will never be known.
+            Err(_) => return End::Unseen,
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -53,14 +61,25 @@ fn watch(child: &mut Child, streams: &mut Streams<'_>, deadline: Instant) -> End
             streams.move_bytes();
             return ended.filter(|status| status.code().is_some()).map_or(End::Deadline, end);
         }
-        streams.wait(left.min(TICK));
+        streams.wait(exit.as_ref(), if exit.is_some() { left } else { left.min(TICK) });
     }
+}
+
+/// What becomes readable when the child ends; none on a system without it.
+#[cfg(target_os = "linux")]
+fn exit_of(child: &Child) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(Pid::from_child(child), rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exit_of(_: &Child) -> Option<OwnedFd> {
+    None
 }
 
 fn end(status: ExitStatus) -> End {
     match status.code() {
         Some(code) => End::Code(code),
-        None => End::Signal(status.signal().unwrap_or(0)),
+        None => status.signal().map_or(End::Unseen, End::Signal),
     }
 }
 
@@ -68,6 +87,8 @@ fn end(status: ExitStatus) -> End {
 fn kill(child: &mut Child) -> Option<ExitStatus> {
     let begun = Instant::now();
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    // One that left its group.
+    let _ = child.kill();
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
@@ -103,17 +124,30 @@ impl Streams<'_> {
         self.stderr.go_on();
     }
 
-    /// Until a pipe has something to do, or `time` is over.
-    fn wait(&self, time: Duration) {
+    /// Reads on until the pipes are closed, for a moment only.
+    fn finish(&mut self, deadline: Instant) {
+        let until = deadline.min(Instant::now() + GRACE);
+        self.stdin = None;
+        loop {
+            self.move_bytes();
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || (self.stdout.pipe.is_none() && self.stderr.pipe.is_none()) {
+                return;
+            }
+            self.wait(None, left);
+        }
+    }
+
+    /// Until a pipe has something to do, the child has ended, or `time` is over.
+    fn wait(&self, exit: Option<&OwnedFd>, time: Duration) {
+        let exit = exit.map(|exit| PollFd::new(exit, PollFlags::IN));
         let stdin = self.stdin.as_ref().map(|feed| PollFd::new(&feed.pipe, PollFlags::OUT));
         let stdout = self.stdout.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN));
         let stderr = self.stderr.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN));
-        let mut watched: Vec<PollFd<'_>> = [stdin, stdout, stderr].into_iter().flatten().collect();
-        if watched.is_empty() {
-            std::thread::sleep(time);
-            return;
-        }
-        let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
+        let mut watched: Vec<PollFd<'_>> = [exit, stdin, stdout, stderr].into_iter().flatten().collect();
+        let seconds = i64::try_from(time.as_secs()).expect("a hook's time is minutes");
+        let time = Timespec { tv_sec: seconds, tv_nsec: i64::from(time.subsec_nanos()) };
+        // Interrupted or not, the caller looks at everything again.
         let _ = poll(&mut watched, Some(&time));
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn run(mut command: Command, payload: &str, deadline: Instant) -> Res
     let stderr = child.stderr.take().map(drain);
     let end = loop {
         if let Ok(Some(status)) = child.try_wait() {
-            break status.code().map_or(End::Signal(0), End::Code);
+            break status.code().map_or(End::Unseen, End::Code);
         }
         if Instant::now() >= deadline {
             kill(&mut child);
