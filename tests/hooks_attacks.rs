@@ -55,6 +55,26 @@ fn clone() -> Project {
     project
 }
 
+/// What an editor says that trusts the workspace and opens the hooks and a file, as bytes on stdin.
+fn session_of_an_editor(project: &Project) -> String {
+    let options = json!({"trusted": true});
+    let root = lsp::uri(&project.root);
+    let parameters = json!({"processId": null, "rootUri": root, "capabilities": {}, "initializationOptions": options});
+    let mut bytes = lsp::request(1, "initialize", &parameters);
+    bytes.extend(lsp::notification("initialized", &json!({})));
+    for file in ["a.py", ".ruleline/hooks/hooks.yaml", ".ruleline/hooks/run.sh"] {
+        let path = project.root.join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let document = json!({"uri": lsp::uri(&path), "languageId": "x", "version": 1, "text": text});
+        bytes.extend(lsp::notification("textDocument/didOpen", &json!({"textDocument": document})));
+    }
+    let review = json!({"command": "ruleline.reviewHooks", "arguments": [{"root": root}]});
+    bytes.extend(lsp::request(2, "workspace/executeCommand", &review));
+    bytes.extend(lsp::request(3, "shutdown", &serde_json::Value::Null));
+    bytes.extend(lsp::notification("exit", &serde_json::Value::Null));
+    String::from_utf8(bytes).unwrap()
+}
+
 /// The programs that a command started, itself included, as the system saw them.
 fn started(project: &Project, words: &[&str], stdin: &str) -> (Vec<String>, hook::Said) {
     let log = project.base().join("execve");
@@ -92,9 +112,11 @@ fn a_clone_runs_nothing_in_any_command_before_trust() {
     for name in ["SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "Notification", "PostToolUse"] {
         runs.push((hook.to_vec(), event(name)));
     }
+    let server = env!("CARGO_BIN_EXE_ruleline-server");
+    runs.push((vec![server, "--stdio", "--state-dir", state], session_of_an_editor(&project)));
     for (words, stdin) in runs {
         let (programs, said) = started(&project, &words, &stdin);
-        assert!(programs.iter().any(|program| program == ruleline), "{words:?}: {said:?}");
+        assert!(programs.iter().any(|program| program == words[0]), "{words:?}: {said:?}");
         for program in &programs {
             assert!(!Path::new(program).starts_with(&project.root), "{words:?} ran {program}");
             assert!(Path::new(program).is_absolute(), "{words:?} ran {program}");
