@@ -387,6 +387,11 @@ fn a_change_outside_of_the_editor_is_seen() {
     next(&mut editor, "");
     case.project.write(".ruleline/hooks/block.sh", "exit 0\n");
     next(&mut editor, "block.sh");
+    // A folder in the folder, and then a file of it.
+    case.project.write(".ruleline/hooks/lib/deep/a.sh", "exit 0\n");
+    next(&mut editor, "deep/a.sh");
+    fs::remove_file(case.project.path(".ruleline/hooks/lib/deep/a.sh")).unwrap();
+    next(&mut editor, "(block.sh)");
     store.withdraw(&root, std::time::SystemTime::now()).unwrap();
     next(&mut editor, "untrusted");
 }

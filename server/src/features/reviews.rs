@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use hooks::review::review;
 use hooks::{Tree, TreeDigest};
@@ -17,6 +17,10 @@ use system::open::{Durability, Root};
 const KEPT: Duration = Duration::from_secs(15 * 60);
 /// Most reviews that count at a time.
 const MOST: usize = 32;
+/// How long the text of one stays.
+const TEXT_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Most texts looked at in one sweep.
+const SWEEP: usize = 1000;
 /// Below the state folder.
 const FOLDER: &str = "reviews";
 
@@ -68,6 +72,7 @@ impl Reviews {
         let of = [root.as_os_str().as_encoded_bytes(), tree.digest.hex().as_bytes()].join(&0);
         let name = format!("{}.txt", &system::digest::sha256_hex(&of)[..12]);
         let opened = Root::open(&folder).map_err(|error| error.to_string())?;
+        sweep(&opened, &folder, SystemTime::now());
         opened
             .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
             .map_err(|error| format!("the review cannot be written: {error}"))?;
@@ -107,6 +112,16 @@ impl Reviews {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Shown>> {
         self.shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Removes the texts that are older than seven days before `now`.
+fn sweep(opened: &Root, folder: &Path, now: SystemTime) {
+    for name in opened.names(SWEEP).unwrap_or_default() {
+        let age = opened.look(Path::new(&name)).ok().flatten().and_then(|look| look.age(now));
+        if age.is_some_and(|age| age > TEXT_KEPT) {
+            let _ = std::fs::remove_file(folder.join(name));
+        }
     }
 }
 
@@ -163,5 +178,19 @@ mod tests {
         for one in opened {
             assert_eq!(reviews.root_of(&one.file), Some(one.root));
         }
+    }
+
+    #[test]
+    fn texts_of_long_ago_are_removed() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("it is there");
+        let file = base.join("text.txt");
+        fs::write(&file, "text").expect("a file");
+        let root = Root::open(&base).expect("it is there");
+        let after = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60);
+        sweep(&root, &base, after(6));
+        assert!(file.exists());
+        sweep(&root, &base, after(8));
+        assert!(!file.exists());
     }
 }

@@ -1,7 +1,7 @@
 //! Watches rulebooks, hooks, grants and HEADs ourselves, where the client cannot.
 //!
-//! Only single folders are watched, never trees: the roots, their `.ruleline`, its `hooks` and their `.git`, and the
-//! grants in the state folder. The system tells of changes; nothing polls.
+//! Only single folders are watched: the roots, their `.ruleline`, its `hooks` with the folders in it as far as a bound
+//! goes, their `.git`, and the grants in the state folder. The system tells of changes; nothing polls.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,11 @@ use tokio::sync::mpsc;
 
 use crate::features;
 use crate::session::event::Event;
+
+/// Most entries of a folder of hooks that are looked at for folders to watch.
+const ENTRIES: usize = 1024;
+/// Most folders in a folder of hooks that are watched.
+const FOLDERS: usize = 64;
 
 /// The folders that are watched.
 pub struct Watcher {
@@ -71,6 +76,9 @@ impl Watcher {
                 for part in ["", ".ruleline", ::hooks::FOLDER, ".git", ".git/logs"] {
                     self.watch(root.join(part));
                 }
+                for folder in folders_below(&root.join(::hooks::FOLDER)) {
+                    self.watch(folder);
+                }
             }
         }
     }
@@ -97,6 +105,27 @@ impl Watcher {
             }
         }
     }
+}
+
+/// The folders in a folder of hooks, over no link; not more than a tree of hooks that can be trusted has.
+fn folders_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut left = ENTRIES;
+    let mut next = Some(folder.to_path_buf());
+    let mut seen = 0;
+    while let Some(folder) = next {
+        // `read_dir` would follow a link that stands at the folder itself.
+        let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let entries = is_folder.then(|| folder.read_dir().ok()).flatten().into_iter().flatten();
+        for entry in entries.take(left) {
+            left -= 1;
+            let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            found.extend(entry.filter(|_| found.len() < FOLDERS).map(|entry| entry.path()));
+        }
+        next = found.get(seen).cloned();
+        seen += 1;
+    }
+    found
 }
 
 /// Whether a change left something whole behind. Where the system tells when a writer closes a file, the writes before
