@@ -181,6 +181,22 @@ fn s15_a_payload_that_never_ends_is_answered_at_the_deadline() {
 }
 
 #[test]
+fn s15_hooks_that_take_their_time_share_one_deadline() {
+    let project = Project::new();
+    let entries =
+        "hooks:\n  PreToolUse:\n    - script: slow\n      timeout: 600\n    - script: slow\n      timeout: 600\n";
+    project.write_home(".config/ruleline/hooks/hooks.yaml", entries);
+    let payload = project.payload("Bash", &serde_json::json!({"command": "ls"})).to_string();
+    for script in ["sleep 30", "trap '' TERM INT HUP; setsid sleep 6 & while :; do sleep 1; done", "exec yes"] {
+        let late = project.base().join("late");
+        project.write_home(".config/ruleline/hooks/slow.sh", format!("{script}\ntouch {}\n", late.display()));
+        let said = project.hook(&["--agent", "claude", "--deadline-ms", "1500"], &payload);
+        assert_eq!(said.decision(), "ask", "{script}: {said:?}");
+        assert!(!late.exists(), "{script}: the answer waited for the script");
+    }
+}
+
+#[test]
 fn s16_the_configured_answer_is_given() {
     let project = Project::new();
     project.write_home(".config/ruleline/config.toml", "on_failure = \"deny\"\n");

@@ -290,6 +290,7 @@ fn a_failure_is_what_the_entry_says_and_is_told_once() {
         ("      on_error: deny\n", "exit 1", "deny"),
         ("      timeout: 0.1\n", "sleep 20", "ask"),
         ("", "kill -9 $$", "ask"),
+        ("", r#"printf '{"decision": "deny", "reason": "%s"}' 'no "ls"'"#, "ask"),
     ] {
         write_hooks(&project.root, &format!("{entries}{more}"), &[("it.sh", text)]);
         trust(&project.state(), &project.root);
@@ -441,6 +442,68 @@ fn who_leaves_the_folder_a_session_began_in_keeps_its_guards() {
     let said = shell(&project, "s", "ls");
     assert_eq!(said.decision(), "ask", "{said:?}");
     assert!(said.reason().contains("nobody took it back"), "{said:?}");
+}
+
+#[test]
+fn a_root_that_becomes_a_link_keeps_its_guards_for_the_session() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    fs::remove_file(&mark).unwrap();
+    let moved = project.base().join("moved");
+    fs::rename(&project.root, &moved).unwrap();
+    fs::remove_dir_all(moved.join(".ruleline/hooks")).unwrap();
+    std::os::unix::fs::symlink(&moved, &project.root).unwrap();
+    for _ in 0..2 {
+        let said = shell(&project, "s", "ls");
+        assert_eq!(said.decision(), "ask", "{said:?}");
+        assert!(said.reason().contains("a link stands where"), "{said:?}");
+    }
+    assert_eq!(marks(&mark), [""; 0]);
+}
+
+#[test]
+fn a_store_that_is_spoiled_before_a_session_hides_no_guard() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    let grants = project.state().join("grants");
+    let spoil = |mode| fs::set_permissions(&grants, fs::Permissions::from_mode(mode)).unwrap();
+    let nameless = || {
+        send(
+            &project,
+            "",
+            "PreToolUse",
+            &json!({"session_id": null, "tool_name": "Bash", "tool_input": {"command": "ls"}}),
+        )
+    };
+    spoil(0o755);
+    for said in [shell(&project, "s", "ls"), shell(&project, "s", "ls"), nameless()] {
+        assert_eq!(said.decision(), "ask", "{said:?}");
+        assert!(said.reason().contains("is open to other users"), "{said:?}");
+    }
+    assert_eq!(marks(&mark), [""; 0]);
+    spoil(0o700);
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+}
+
+#[test]
+fn a_state_folder_that_is_spoiled_hides_no_guard() {
+    let (project, mark) = blocking();
+    trust(&project.state(), &project.root);
+    let spoil = |mode| fs::set_permissions(project.state(), fs::Permissions::from_mode(mode)).unwrap();
+    assert_eq!(shell(&project, "s", "ls").decision(), "deny");
+    fs::remove_file(&mark).unwrap();
+    fs::remove_dir_all(project.root.join(".ruleline/hooks")).unwrap();
+    spoil(0o777);
+    for session in ["s", "new"] {
+        let said = shell(&project, session, "ls");
+        assert_eq!(said.decision(), "ask", "{session}: the record of the grant is still named: {said:?}");
+    }
+    fs::remove_dir_all(project.state().join("grants")).unwrap();
+    let said = shell(&project, "s", "ls");
+    assert_eq!(said.decision(), "ask", "the session's record is still named: {said:?}");
+    assert!(said.reason().contains("can be written by others"), "{said:?}");
+    assert_eq!(shell(&project, "another", "ls").decision(), "silent");
 }
 
 #[test]
@@ -605,4 +668,20 @@ fn s01_hooks_of_the_user_that_others_may_write_do_not_run() {
     assert_eq!(marks(&mark), [""; 0]);
     assert_eq!(shell(&project, "s", "ls").decision(), "silent");
     assert_eq!(marks(&mark), ["ran"]);
+}
+
+#[test]
+fn a_path_of_any_length_costs_little_and_leads_around_no_guard() {
+    let project = Project::new();
+    write_hooks(&project.root, "  PreToolUse:\n    - script: no\n", &[("no.sh", "exit 2\n")]);
+    trust(&project.state(), &project.root);
+    let root = project.root.display();
+    for (session, path, decision) in [
+        ("one", format!("{root}/{}secret", "a/../".repeat(100_000)), "deny"),
+        ("two", format!("{root}/{}", "a/".repeat(1_000_000)), "deny"),
+        ("three", format!("/{}", "a/".repeat(1_000_000)), "silent"),
+    ] {
+        let more = json!({"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": project.outside});
+        assert_eq!(send(&project, session, "PreToolUse", &more).decision(), decision, "{path:.60}");
+    }
 }

@@ -2,31 +2,8 @@
 --   nvim -u NONE -i NONE --headless -l neovim_hooks.lua PLUGIN SERVER SCRATCH HOOK
 -- Prints "ok" or "FAIL" for each check and "N passed, N failed" at the end.
 local plugin, server, scratch, hook = _G.arg[1], _G.arg[2], _G.arg[3], _G.arg[4]
-local passed, failed = 0, 0
-
-local function say(text)
-  io.stdout:write(text .. "\n")
-  io.stdout:flush()
-end
-
-local function check(name, ok, detail)
-  if ok then
-    passed = passed + 1
-    say("ok   " .. name)
-  else
-    failed = failed + 1
-    say("FAIL " .. name .. (detail ~= nil and "  " .. vim.inspect(detail):gsub("%s+", " ") or ""))
-  end
-end
-
-local function wait(condition)
-  return (vim.wait(15000, condition, 20))
-end
-
-local function write(path, lines)
-  vim.fn.mkdir(vim.fs.dirname(path), "p")
-  vim.fn.writefile(lines, path)
-end
+local checks = dofile(vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)), "checks.lua"))
+local check, wait, write = checks.check, checks.wait, checks.write
 
 local function run()
   local base = vim.uv.fs_realpath(scratch)
@@ -154,9 +131,4 @@ local function run()
   check("stopping ends the client", wait(function() return #vim.lsp.get_clients({ name = "ruleline" }) == 0 end))
 end
 
-local ok, problem = xpcall(run, debug.traceback)
-if not ok then
-  check("the script runs to its end", false, problem)
-end
-say(("%d passed, %d failed"):format(passed, failed))
-os.exit(failed == 0 and 0 or 1)
+checks.run(run)

@@ -190,6 +190,7 @@ impl Guards<'_> {
             config: self.config,
             user: admitted.user.as_deref(),
             state,
+            named_state: self.folders.map(|folders| folders.state.as_path()),
             deadline: run.deadline,
         };
         let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);

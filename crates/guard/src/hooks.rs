@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use ::hooks::answer::Word;
-use ::hooks::freeze::{Frozen, Ruling};
+use ::hooks::freeze::{Frozen, Ruling, unknown};
 use ::hooks::manifest::{Entry, Manifest, Platform};
 use ::hooks::run::Launch;
 use ::hooks::series::{Part, run_all};
@@ -57,6 +57,8 @@ pub struct Running<'a> {
     pub user: Option<&'a Path>,
     /// The state folder, or why it may not be used.
     pub state: Result<&'a Path, String>,
+    /// The state folder, whether or not it may be used: the names in one that may not be can make a call ask, no more.
+    pub named_state: Option<&'a Path>,
     /// When all of it must be over.
     pub deadline: Instant,
 }
@@ -92,7 +94,8 @@ fn places(event: &Event, cwd: &Path) -> Vec<PathBuf> {
 
 fn resolved(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
     for place in &mut places {
-        *place = paths::resolve(place);
+        // What the system does not open an agent may still shorten before it does.
+        *place = if place.as_os_str().len() > LONGEST { paths::normalize(place) } else { paths::resolve(place) };
     }
     places.sort_unstable();
     places.dedup();
@@ -248,13 +251,19 @@ impl Running<'_> {
     ) {
         // Whoever leaves the folder a session began in does not leave its guards.
         let began = session.as_deref().and_then(Session::first_cwd).map(Path::to_path_buf);
+        let written = [Some(self.cwd.to_path_buf()), began.clone()].into_iter().flatten();
         let places = self.places(files, began);
         let (state, store) = match &self.state {
             Ok(state) => (*state, Store::new(state)),
             Err(why) => {
-                if let Some(root) = roots_of(&places, None).first() {
+                // Whoever spoils the folder must not have to leave the hooks in place for that to be noticed.
+                let store = self.named_state.map(Store::new).filter(Store::holds_any);
+                let record = self.named_state.zip(self.event.session.as_deref());
+                if let Some(root) = roots_of(&places, store.as_ref()).first() {
                     let root = shown(root);
                     self.missing(found, &format!("whether the hooks of {root} are trusted cannot be known: {why}"));
+                } else if record.is_some_and(|(state, id)| Frozen::is_there(&session::folder(state, id))) {
+                    self.missing(found, &format!("which hooks this session began with cannot be known: {why}"));
                 }
                 return;
             }
@@ -268,8 +277,11 @@ impl Running<'_> {
             }
         };
         let mut roots = roots_of(&places, store.holds_any().then_some(&store));
-        // Those whose hooks and record are both gone are known to the session alone.
-        let held = frozen.iter().flat_map(Frozen::roots).filter(|root| places.iter().any(|it| it.starts_with(root)));
+        // Those whose hooks and record are both gone are known to the session alone, and one that became a link only by
+        // the path as it is written.
+        let mut near = places.clone();
+        near.extend(written.map(|place| paths::normalize(&place)));
+        let held = frozen.iter().flat_map(Frozen::roots).filter(|root| near.iter().any(|it| it.starts_with(root)));
         roots.extend(held);
         roots.sort_by_key(|root| (root.components().count(), root.clone()));
         roots.dedup();
@@ -288,6 +300,7 @@ impl Running<'_> {
             let new = self.is_heard() && session.is_none_or(|session| session.tell(&text));
             found.news.extend(new.then_some(text));
         }
+        let mut is_unknown = false;
         let begins = self.event.kind == EventKind::SessionStart;
         let keep = self.config.keeps_changed_hooks;
         for root in roots {
@@ -298,7 +311,7 @@ impl Running<'_> {
                     found.news.extend(ruled.news);
                     ruled.ruling
                 }
-                None => without_a_session(&root, &standing, keep),
+                None => without_a_session(&store, &root, &standing, keep),
             };
             match ruling {
                 Ruling::Nothing => {}
@@ -306,6 +319,12 @@ impl Running<'_> {
                     Ok(snapshot) => sources.extend(self.source(&root, &snapshot)),
                     Err(why) => self.missing(found, &format!("the hooks of {} cannot run: {why}", shown(&root))),
                 },
+                // One reason for a person to decide is enough: a folder of records may be lost for every root.
+                Ruling::Unknown { .. } if is_unknown => {}
+                Ruling::Unknown { why } => {
+                    is_unknown = true;
+                    self.missing(found, &why);
+                }
                 Ruling::Stopped { grant, why } => {
                     let guarded =
                         Snapshot::open(state, grant.digest).ok().map(|snapshot| self.guards(&root, &snapshot));
@@ -373,7 +392,7 @@ fn roots_of(places: &[PathBuf], store: Option<&Store>) -> Vec<PathBuf> {
 }
 
 /// Without a session nothing can be frozen: what stands now decides.
-fn without_a_session(root: &Path, standing: &Standing, keep: bool) -> Ruling {
+fn without_a_session(store: &Store, root: &Path, standing: &Standing, keep: bool) -> Ruling {
     let stopped = |grant: &Grant| {
         let why = sentence(standing, root).unwrap_or_default();
         Ruling::Stopped { grant: grant.clone(), why }
@@ -382,7 +401,7 @@ fn without_a_session(root: &Path, standing: &Standing, keep: bool) -> Ruling {
         Standing::Trusted { grant } => Ruling::Run(grant.clone()),
         Standing::Changed { grant, .. } if keep => Ruling::Run(grant.clone()),
         Standing::Changed { grant, .. } | Standing::Refused { grant: Some(grant), .. } => stopped(grant),
-        _ => Ruling::Nothing,
+        _ => unknown(store, root, standing).map_or(Ruling::Nothing, |why| Ruling::Unknown { why }),
     }
 }
 

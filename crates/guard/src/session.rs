@@ -17,8 +17,10 @@ use system::open::{Durability, Root};
 const VERSION: u32 = 1;
 /// Largest record, in bytes.
 const RECORD: u64 = 1 << 20;
-/// Most files one session keeps.
+/// Most files one session keeps, and most bytes of their paths: a record that grows larger than is read counts as none,
+/// and whoever makes folders could end what the session began with.
 const FILES: usize = 1000;
+const PATHS: usize = 64 << 10;
 /// Most texts one session remembers to have been told.
 const TOLD: usize = 1000;
 /// Stands for the digest of a file that is not there.
@@ -125,7 +127,8 @@ impl Session {
     /// As [`Session::see`], where the bytes' digest is known.
     pub fn see_digested(&mut self, path: &Path, today: Option<(&[u8], [u8; 32])>) -> Seen {
         let digest = today.map_or_else(|| ABSENT.to_owned(), |(_, digest)| hex(&digest));
-        let full = self.record.files.len() >= FILES;
+        let paths: usize = self.record.files.keys().map(|path| path.as_os_str().len()).sum();
+        let full = self.record.files.len() >= FILES || paths + path.as_os_str().len() > PATHS;
         let Some(kept) = self.record.files.get_mut(path) else {
             if !full {
                 self.fresh.extend(today.map(|(bytes, _)| (digest.clone(), bytes.to_vec())));
@@ -243,6 +246,21 @@ mod tests {
         assert_eq!(see(&state, "/r/new", Some("x")), Seen::Changed { first: None, news: true });
         let session = Session::open(&state, "id", Some(Path::new("/second")));
         assert_eq!(session.first_cwd(), Some(Path::new("/first")));
+    }
+
+    #[test]
+    fn s06_no_number_of_long_paths_ends_what_a_session_began_with() {
+        let (_keep, state) = state();
+        see(&state, "/r/rules.toml", Some("one"));
+        let mut session = Session::open(&state, "id", None);
+        for number in 0..FILES {
+            session.see(Path::new(&format!("/{}/{number}", "\u{1}".repeat(3000))), Some(b"x"));
+        }
+        session.save().unwrap();
+        let known = Session::open(&state, "id", Some(Path::new("/second")));
+        assert_eq!(known.first_cwd(), Some(Path::new("/first")));
+        let changed = Seen::Changed { first: Some(b"one".to_vec()), news: true };
+        assert_eq!(see(&state, "/r/rules.toml", Some("two")), changed);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What a hook that ran said, by exit code and by JSON on stdout; the stricter of the two wins.
 //!
 //! Exit 0 proceeds, exit 2 blocks with stderr as the reason, anything else is a failure. Stdout counts only if it is
-//! exactly one JSON object in one of the two known shapes; a deny there counts whatever the exit code.
+//! exactly one JSON object in one of the two known shapes; a deny there counts whatever the exit code. What begins as
+//! one and cannot be read may have been a deny: a call that a guard says such a thing of is not let through for it. A
+//! script that puts a command into its answer without quoting it leaves that to whoever wrote the command.
 
 use rules::plain::{self, plain};
 use serde::Deserialize;
@@ -38,6 +40,8 @@ pub enum Outcome {
     },
     /// It ran and failed: another exit code. In one line.
     Failed(String),
+    /// It began an answer that cannot be read. In one line.
+    Garbled(String),
     /// It was stopped at its deadline, or killed by a signal. In one line.
     Ended(String),
     /// It never ran. In one line.
@@ -74,9 +78,10 @@ pub struct Left<'a> {
 /// second value is a note for the person where stdout held text that is not an answer.
 pub fn read(left: Left<'_>, on_error: OnError) -> (Outcome, Option<String>) {
     let stdout = left.stdout.trim_ascii();
-    let (said, note) = match spoken(stdout, left.stdout_cut) {
-        Ok(said) => (said, None),
-        Err(note) => (None, Some(note)),
+    let (said, note, garbled) = match spoken(stdout, left.stdout_cut) {
+        Ok(said) => (said, None, None),
+        Err(Odd::Ignored(why)) => (None, Some(why), None),
+        Err(Odd::Garbled(why)) => (None, None, Some(why)),
     };
     let stderr = plain(String::from_utf8_lossy(left.stderr).trim(), REASON);
     let behind = |what: String| if stderr.is_empty() { what } else { format!("{what}: {stderr}") };
@@ -102,26 +107,38 @@ pub fn read(left: Left<'_>, on_error: OnError) -> (Outcome, Option<String>) {
         }
         (by_code, _) => by_code,
     };
-    let outcome = match outcome {
-        Outcome::Said { word: Word::Deny, reason } if reason.is_empty() => {
-            Outcome::Said { word: Word::Deny, reason: "it blocks this and printed no reason".to_owned() }
+    match (outcome, garbled) {
+        // Stricter than any way of ending but a deny.
+        (Outcome::Said { word: Word::Continue, .. } | Outcome::Failed(_), Some(why)) => (Outcome::Garbled(why), None),
+        (Outcome::Said { word: Word::Deny, reason }, _) if reason.is_empty() => {
+            (Outcome::Said { word: Word::Deny, reason: "it blocks this and printed no reason".to_owned() }, note)
         }
-        outcome => outcome,
-    };
-    (outcome, note)
+        (outcome, _) => (outcome, note),
+    }
+}
+
+/// What on stdout is no answer, in one line.
+enum Odd {
+    /// It says nothing.
+    Ignored(String),
+    /// It began as an answer.
+    Garbled(String),
 }
 
 /// The answer on stdout: a word and a reason, none when there is nothing on it.
-fn spoken(stdout: &[u8], cut: bool) -> Result<Option<(Word, String)>, String> {
+fn spoken(stdout: &[u8], cut: bool) -> Result<Option<(Word, String)>, Odd> {
     if stdout.is_empty() {
         return Ok(None);
     }
-    if cut || !stdout.starts_with(b"{") {
-        return Err("its stdout is not one JSON object and was ignored".to_owned());
+    if !stdout.starts_with(b"{") {
+        return Err(Odd::Ignored("its stdout is not one JSON object and was ignored".to_owned()));
+    }
+    if cut {
+        return Err(Odd::Garbled("its answer on stdout is longer than can be read".to_owned()));
     }
     let wrong = |error: serde_json::Error| {
         let error = plain(&error.to_string(), plain::LINE);
-        format!("its stdout is not an answer and was ignored ({error})")
+        Odd::Garbled(format!("its answer on stdout cannot be read: {error}"))
     };
     let line: Line<'_> = serde_json::from_slice(stdout).map_err(wrong)?;
     let specific = line.hook_specific_output.map(RawValue::get).filter(|text| text.starts_with('{'));
@@ -151,7 +168,7 @@ struct Specific {
 }
 
 impl Line<'_> {
-    fn word(&self, specific: &Specific) -> Result<Option<(Word, String)>, String> {
+    fn word(&self, specific: &Specific) -> Result<Option<(Word, String)>, Odd> {
         let mut said: Vec<(Word, String)> = Vec::new();
         if self.r#continue == Some(Value::Bool(false)) {
             said.push((Word::Deny, reason(self.stop_reason.as_ref())));
@@ -179,8 +196,9 @@ impl Line<'_> {
         }
         let strictest = said.into_iter().max_by_key(|(word, _)| *word);
         match (strictest, unknown) {
-            (None, Some(unknown)) => {
-                Err(format!("its decision {unknown} is none of allow, deny, ask, continue and was ignored"))
+            (None | Some((Word::Continue | Word::Allow, _)), Some(unknown)) => {
+                let why = format!("its decision {unknown} is none of allow, deny, ask, continue and was ignored");
+                Err(Odd::Ignored(why))
             }
             (strictest, _) => Ok(strictest),
         }
@@ -206,6 +224,7 @@ mod tests {
         match left(code, stdout, "why").0 {
             Outcome::Said { word, reason } => format!("{word:?} {reason}").trim().to_owned(),
             Outcome::Failed(why) => format!("Failed {why}"),
+            Outcome::Garbled(why) => format!("Garbled {why}"),
             Outcome::Ended(why) => format!("Ended {why}"),
             Outcome::Unstarted(why) => format!("Unstarted {why}"),
         }
@@ -276,24 +295,40 @@ mod tests {
         for stdout in [
             "formatted 3 files",
             "[]",
-            "{",
-            r#"{"decision": "deny"} {"decision": "allow"}"#,
-            r#"{"decision": "deny", "decision": "allow"}"#,
+            "x {\"decision\": \"deny\"}",
             r#"{"decision": "Deny"}"#,
             r#"{"decision": 3}"#,
             r#"{"decision": ["deny"]}"#,
-            r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}"#,
-            r#"{"\u0064ecision": "deny", "decision": "allow"}"#,
-            &format!("{{\"x\": {}", "[".repeat(60_000)),
-            "{\"decision\": \"deny\"}\0",
+            r#"{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "DENY"}}"#,
         ] {
             let (outcome, note) = left(0, stdout, "");
             assert_eq!(outcome, Outcome::Said { word: Word::Continue, reason: String::new() }, "{stdout}");
             assert!(note.is_some_and(|note| note.contains("ignored")), "{stdout}");
         }
-        let cut = Left { end: End::Code(0), stdout: b"{\"decision\": \"deny\"}", stdout_cut: true, stderr: b"" };
-        assert!(read(cut, OnError::Allow).1.is_some());
         assert_eq!(left(0, r#"{"suppressOutput": true}"#, "").1, None);
+    }
+
+    #[test]
+    fn a_begun_answer_that_cannot_be_read_is_not_silence() {
+        for stdout in [
+            "{",
+            r#"{"decision": "deny"} {"decision": "allow"}"#,
+            r#"{"decision": "deny", "decision": "allow"}"#,
+            r#"{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}"#,
+            r#"{"\u0064ecision": "deny", "decision": "allow"}"#,
+            &format!("{{\"x\": {}", "[".repeat(60_000)),
+            "{\"decision\": \"deny\"}\0",
+            r#"{"decision": "deny", "reason": "no echo "x""}"#,
+        ] {
+            for code in [0, 1] {
+                let (outcome, note) = left(code, stdout, "");
+                assert!(matches!(outcome, Outcome::Garbled(_)), "{code} {stdout}: {outcome:?}");
+                assert_eq!(note, None, "it is told once");
+            }
+            assert_eq!(word(2, stdout), "Deny why", "{stdout}");
+        }
+        let cut = Left { end: End::Code(0), stdout: b"{\"decision\": \"deny\"}", stdout_cut: true, stderr: b"" };
+        assert!(matches!(read(cut, OnError::Allow).0, Outcome::Garbled(_)));
     }
 
     #[test]

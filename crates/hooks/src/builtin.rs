@@ -58,7 +58,8 @@ impl Builtin for Duet {
 
     /// Without a decider there is no second opinion, so that a person gives it.
     fn run(&self, call: &Call<'_>) -> Outcome {
-        let harmless = call.tools.last().is_some_and(|tool| HARMLESS.contains(tool));
+        // A tool that is known has both names; what an agent calls its own tool says nothing of what it does.
+        let harmless = matches!(call.tools, [_, canonical] if HARMLESS.contains(canonical));
         if call.event != "PreToolUse" || harmless {
             return Outcome::Said { word: Word::Continue, reason: String::new() };
         }
@@ -77,5 +78,41 @@ impl Builtin for MemoryCapture {
 
     fn run(&self, _: &Call<'_>) -> Outcome {
         Outcome::Failed("memory-capture is not configured and kept nothing".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(name: &str, event: &str, tools: &[&str]) -> Outcome {
+        let call = Call { event, tools, payload: "{}", root: Path::new("/"), deadline: Instant::now() };
+        named(name).expect("a builtin").run(&call)
+    }
+
+    #[test]
+    fn duet_without_a_decider_asks_before_what_may_change_something() {
+        for (event, tools, asks) in [
+            ("PreToolUse", &["Bash", "shell"][..], true),
+            ("PreToolUse", &["Read", "read"], false),
+            ("PreToolUse", &["read", "read"], false),
+            ("PreToolUse", &["read"], true),
+            ("PreToolUse", &["mcp__files__delete"], true),
+            ("PreToolUse", &[], true),
+            ("PostToolUse", &["Bash", "shell"], false),
+            ("Stop", &[], false),
+        ] {
+            let said = outcome("duet", event, tools);
+            assert_eq!(matches!(said, Outcome::Said { word: Word::Ask, .. }), asks, "{event} {tools:?}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn memory_capture_says_that_it_keeps_nothing() {
+        for event in ["PostToolUse", "SessionEnd"] {
+            let Outcome::Failed(why) = outcome("memory-capture", event, &[]) else { panic!("{event}") };
+            assert!(why.contains("not configured"), "{why}");
+        }
+        assert_eq!(names(), ["duet", "memory-capture"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::grants::GrantedFile;
-use crate::review::escape;
+use crate::review::{escape, legible};
 use crate::tree::{Tree, TreeFile};
 
 /// Lines around a change that a diff shows.
@@ -149,15 +149,11 @@ impl Diff {
         if same_bytes {
             return;
         }
-        let texts = |file: Option<&TreeFile>| match file {
-            Some(file) => String::from_utf8(file.bytes.to_vec()).ok(),
-            None => Some(String::new()),
-        };
-        let (Some(old), Some(new)) = (texts(before), texts(after)) else {
-            let size = |file: Option<&TreeFile>| file.map_or(0, |file| file.bytes.len());
-            self.line("", &format!("(not text: {} bytes before, {} now)", size(before), size(after)));
-            return;
-        };
+        let text = |file: Option<&TreeFile>| file.map_or_else(String::new, |file| legible(&file.bytes).into_owned());
+        let (old, new) = (text(before), text(after));
+        if old == new {
+            self.line("", "(other bytes, which are shown alike)");
+        }
         self.hunks(&old.split_inclusive('\n').collect::<Vec<_>>(), &new.split_inclusive('\n').collect::<Vec<_>>());
     }
 

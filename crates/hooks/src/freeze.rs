@@ -40,6 +40,11 @@ pub enum Ruling {
     Nothing,
     /// The snapshot of this grant runs.
     Run(Grant),
+    /// Something was granted, and what cannot be read: any call may be one that a guard would have looked at.
+    Unknown {
+        /// Why, in one line.
+        why: String,
+    },
     /// They were frozen as trusted and are not any more, through no act of a person that ends them: a guard is missing.
     Stopped {
         /// What was frozen, or granted last.
@@ -96,12 +101,20 @@ impl Frozen {
     /// that the granted snapshot goes on when the bytes changed. The first sight of a root in a session freezes what is
     /// granted then, whether or not the session is new.
     pub fn rule(&mut self, root: &Path, standing: &Standing, begins: bool, keep: bool, now: SystemTime) -> Ruled {
+        if let Some(ruled) = self.rule_on_link(root) {
+            return ruled;
+        }
         let root = canonical(root);
         let key = key(&root);
         let first = !self.record.roots.contains_key(&key);
         if first {
             if matches!(standing, Standing::Absent) {
                 return Ruled { ruling: Ruling::Nothing, news: Vec::new() };
+            }
+            if let Some(why) = unknown(&self.store, &root, standing) {
+                // Not frozen: what was granted counts from the first event that can read it.
+                let news = begins.then(|| why.clone()).into_iter().collect();
+                return Ruled { ruling: Ruling::Unknown { why }, news };
             }
             if !record::has_room(&self.record) {
                 return no_room(&root, standing);
@@ -132,6 +145,19 @@ impl Frozen {
         news.extend(told(&mut held, &root, standing, &ruling));
         self.record.roots.insert(key, held);
         Ruled { ruling, news }
+    }
+
+    /// A link stands where a root was: what is found behind it are the hooks of another folder, and a guard is missing.
+    fn rule_on_link(&mut self, root: &Path) -> Option<Ruled> {
+        let held = self.record.roots.get_mut(&key(root)).filter(|_| canonical(root) != root)?;
+        let grant = held.grant.clone()?;
+        let why = format!(
+            "a link stands where {} was when this session began, so the hooks that were trusted there do not run; put the folder back",
+            shown(root)
+        );
+        let is_new = held.tell(system::digest::sha256_hex(why.as_bytes()));
+        let news = is_new.then(|| why.clone()).into_iter().collect();
+        Some(Ruled { ruling: Ruling::Stopped { grant, why }, news })
     }
 
     fn ruling(&self, root: &Path, standing: &Standing, frozen: Option<&Grant>, keep: bool) -> Ruling {
@@ -178,6 +204,12 @@ impl Frozen {
         }
         Ok(())
     }
+}
+
+/// Why it is not known what a root was granted, where there is a record of it.
+pub fn unknown(store: &Store, root: &Path, standing: &Standing) -> Option<String> {
+    let is_lost = matches!(standing, Standing::StoreLost { .. }) && store.holds(root);
+    is_lost.then(|| sentence(standing, root)).flatten()
 }
 
 /// A root that the record cannot take is one whose hooks do not run.

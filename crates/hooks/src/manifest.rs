@@ -221,6 +221,8 @@ impl<'a> Reading<'a> {
             let message = "\"hooks\" is not a mapping of events to lists of hooks";
             return self.skip(hooks.span.clone(), message, "*");
         };
+        // Those that are skipped count as well: each costs its reading.
+        let mut seen = 0;
         for (key, entries) in events {
             let Some(event) = EVENTS.into_iter().find(|event| *event == key.text) else {
                 let name = plain(&key.text, plain::ID);
@@ -235,7 +237,8 @@ impl<'a> Reading<'a> {
                 continue;
             };
             for (index, entry) in entries.iter().enumerate() {
-                if self.manifest.entries.len() == MOST {
+                seen += 1;
+                if seen > MOST {
                     let message = format!("there are more than {MOST} hooks; this one and all after it are skipped");
                     return self.skip(entry.span.clone(), &message, "*");
                 }

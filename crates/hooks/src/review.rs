@@ -7,14 +7,16 @@
 mod odd;
 mod outside;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rules::plain::{PATH, plain};
+use rules::plain::{self, PATH, plain};
 
-use crate::MANIFEST;
+use crate::manifest::{Action, Manifest, Platform};
 use crate::texts::{count, shown};
 use crate::tree::{Tree, TreeFile};
+use crate::{MANIFEST, builtin};
 
 /// Longest line that is shown as one, in characters as shown; longer ones go on in the next.
 const WIDTH: usize = 200;
@@ -24,8 +26,6 @@ const LONG: usize = 400;
 const REMARKS: usize = 50;
 /// Most empty lines shown one by one.
 const EMPTY: usize = 3;
-/// Bytes shown of a file that is not text.
-const HEAD: usize = 256;
 
 /// What deserves a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,12 +136,13 @@ fn show(file: &TreeFile, out: &mut String, remarks: &mut Remarks<'_>) {
             format!("the file has {names} on the disk (hard links); what is trusted is a copy of its bytes"),
         );
     }
-    let Ok(text) = std::str::from_utf8(&file.bytes) else {
-        let _ = writeln!(out, "\n== {path} ({size}{bit}, sha256 {hash}, not text) ==");
-        remarks.add(None, "it is not text (not UTF-8), so only its first bytes are shown".to_owned());
-        dump(&file.bytes, out);
-        return;
-    };
+    let text = legible(&file.bytes);
+    if matches!(text, Cow::Owned(_)) {
+        remarks.add(None, "it is not all text: bytes that are no UTF-8 are shown as \\xff".to_owned());
+    }
+    if file.path == MANIFEST {
+        remarks_on_commands(file, &text, remarks);
+    }
     let lines = count(text.lines().count(), "line");
     let _ = writeln!(out, "\n== {path} ({size}, {lines}{bit}, sha256 {hash}) ==");
     let mut crlf = 0;
@@ -167,7 +168,9 @@ fn show(file: &TreeFile, out: &mut String, remarks: &mut Remarks<'_>) {
         for text in odd::remarks(line) {
             remarks.add(Some(number), text);
         }
-        remarks_on_outside(&file.path, number, line, remarks);
+        if file.path != MANIFEST {
+            remarks_on_outside(number, line, remarks);
+        }
         let length = show_line(number, line, out);
         if length > LONG {
             remarks.add(Some(number), format!("a very long line ({length} characters)"));
@@ -181,8 +184,35 @@ fn show(file: &TreeFile, out: &mut String, remarks: &mut Remarks<'_>) {
     }
 }
 
-fn remarks_on_outside(path: &str, number: u32, line: &str, remarks: &mut Remarks<'_>) {
-    let found = outside::references(line, path == MANIFEST);
+/// The bytes as text: those that are no UTF-8 as `\\xff`, so that one of them hides none of the others.
+pub(crate) fn legible(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// What each `command` of the manifest runs, however it is spelled there: a program of the machine or of the project.
+fn remarks_on_commands(file: &TreeFile, text: &str, remarks: &mut Remarks<'_>) {
+    let manifest = Manifest::parse(&file.bytes, &|_| true, Platform::HERE, &builtin::names());
+    for entry in &manifest.entries {
+        let Action::Command(words) = &entry.action else { continue };
+        let line = 1 + text.bytes().take(entry.span.start).filter(|byte| *byte == b'\n').count();
+        let words: Vec<String> = words.iter().map(|word| plain(word, plain::ID)).collect();
+        let words = plain(&words.join(" "), plain::WHY);
+        remarks.add(u32::try_from(line).ok(), format!("runs what the grant does not cover: {words}"));
+    }
+}
+
+fn remarks_on_outside(number: u32, line: &str, remarks: &mut Remarks<'_>) {
+    let found = outside::references(line);
     if !found.is_empty() {
         remarks.add(Some(number), format!("reaches what the grant does not cover: {}", found.join(", ")));
     }
@@ -216,18 +246,6 @@ fn show_empty(first: u32, last: u32, out: &mut String, remarks: &mut Remarks<'_>
     if number > odd::BLANKS {
         remarks
             .add(Some(first), format!("{} in a row; what stands behind is easily missed", count(number, "empty line")));
-    }
-}
-
-fn dump(bytes: &[u8], out: &mut String) {
-    for (index, row) in bytes[..bytes.len().min(HEAD)].chunks(16).enumerate() {
-        let hex: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
-        let ascii: String =
-            row.iter().map(|byte| if (0x20..0x7f).contains(byte) { char::from(*byte) } else { '.' }).collect();
-        let _ = writeln!(out, "{:>5x} | {:<47}  {ascii}", index * 16, hex.join(" "));
-    }
-    if bytes.len() > HEAD {
-        let _ = writeln!(out, "      | ({} more)", count(bytes.len() - HEAD, "byte"));
     }
 }
 

@@ -59,12 +59,12 @@ pub fn run_all(parts: &[Part<'_>]) -> Came {
                         continue;
                     }
                 },
-                Outcome::Ended(why) | Outcome::Unstarted(why) if guards => {
+                Outcome::Ended(why) | Outcome::Garbled(why) | Outcome::Unstarted(why) if guards => {
                     let denies = entry.on_error == Some(OnError::Deny);
                     let word = if denies { Word::Deny } else { Word::Ask };
                     (word, format!("it could not judge this ({why}); a person decides"))
                 }
-                Outcome::Ended(why) | Outcome::Unstarted(why) => {
+                Outcome::Ended(why) | Outcome::Garbled(why) | Outcome::Unstarted(why) => {
                     came.notes.push(format!("{name}: {why}"));
                     continue;
                 }

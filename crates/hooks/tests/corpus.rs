@@ -120,6 +120,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Said { .. } => "ok",
         Outcome::Failed(_) => "failed",
         Outcome::Ended(_) => "ended",
+        Outcome::Garbled(_) => "garbled",
         Outcome::Unstarted(_) => "unrunnable",
     }
 }

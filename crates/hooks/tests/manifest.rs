@@ -142,8 +142,11 @@ fn t13_what_a_manifest_costs_is_bounded() {
     let problem = &manifest.problems[0];
     assert_eq!((problem.line, problem.skips.as_deref()), (259, Some("*")));
     assert_eq!(problem.message, "there are more than 256 hooks; this one and all after it are skipped");
-    let manifest = many("    - script: a.b\n", 300);
-    assert_eq!(manifest.problems.len(), 257);
+    let manifest = many("    - {script: a.b, matcher: '('}\n", 300);
+    assert_eq!(manifest.problems.len(), 257, "those that are skipped count");
+    let keys: Vec<String> = (0..300).map(|key| format!("k{key}: 1")).collect();
+    let manifest = many(&format!("    - {{script: a, {}}}\n", keys.join(", ")), 1);
+    assert_eq!((manifest.entries.len(), manifest.problems.len()), (1, 257));
     assert_eq!(manifest.problems[256].skips.as_deref(), Some("*"));
     assert!(manifest.problems[256].message.contains("more problems"));
     for pattern in [r"\pL{99}", r"(a|\w){50}", "(?:x{900}){900}"] {

@@ -69,7 +69,7 @@ fn a_large_payload_and_a_large_output_block_nobody() {
         ("exit 0", said(Word::Continue, "")),
         ("wc -c >&2; exit 2", said(Word::Deny, &(payload.len() + 1).to_string())),
         ("head -c 5000000 /dev/zero >&2; head -c 5000000 /dev/zero; exit 0", said(Word::Continue, "")),
-        ("exec cat", said(Word::Continue, "")),
+        ("exec cat", Outcome::Garbled("its answer on stdout is longer than can be read".into())),
     ] {
         place.script("it", script);
         let entries = place.entries("PreToolUse", "    - script: it\n");

@@ -57,7 +57,7 @@ fn a_diff_shows_what_changed_and_nothing_else() {
     let new = tree(&[("new\u{1b}", b"2\n", false), ("mode", b"m", true), ("bin", b"\xff\0", false)]);
     assert_eq!(
         unified(&old, &new),
-        "--- granted/bin\n+++ now/bin\n(not text: 1 bytes before, 2 now)\n--- granted/gone\n+++ /dev/null\n@@ -1,1 \
+        "--- granted/bin\n+++ now/bin\n@@ -1,1 +1,1 @@\n-\\xff\n\\ No newline at end of file\n+\\xff\\u{0}\n\\ No newline at end of file\n--- granted/gone\n+++ /dev/null\n@@ -1,1 \
          +1,0 @@\n-1\n--- granted/mode\n+++ now/mode\n(not executable before, executable now)\n--- /dev/null\n+++ \
          now/new\\u{1b}\n@@ -1,0 +1,1 @@\n+2\n"
     );

@@ -24,6 +24,7 @@ impl Event<'_> {
         let word = match ruled.ruling {
             Ruling::Nothing => "nothing".to_owned(),
             Ruling::Run(grant) => format!("run {}", text_of(self.project, &grant)),
+            Ruling::Unknown { .. } => "unknown".to_owned(),
             Ruling::Stopped { why, .. } => {
                 assert!(!why.is_empty() && !why.contains('\n'));
                 "stopped".to_owned()
@@ -101,6 +102,23 @@ fn what_is_granted_at_first_sight_runs() {
     project.trust(later(0));
     assert_eq!(news(event(&project, "s", 1), "trusted since the last session here"), "run one");
     assert_eq!(quiet(event(&project, "s", 2)), "run one");
+}
+
+#[test]
+fn a_record_that_is_lost_before_the_first_event_is_not_taken_for_none() {
+    let project = guarded();
+    project.trust(later(0));
+    let grants = project.record().parent().unwrap().to_path_buf();
+    let open_to = |mode| fs::set_permissions(&grants, fs::Permissions::from_mode(mode)).unwrap();
+    open_to(0o755);
+    assert_eq!(quiet(event(&project, "s", 1)), "unknown");
+    assert_eq!(news(begin(&project, "s", 2), "cannot be used"), "unknown");
+    open_to(0o700);
+    assert_eq!(event(&project, "s", 3).0, "run one", "nothing was frozen without it");
+    let other = guarded();
+    fs::create_dir_all(other.record().parent().unwrap()).unwrap();
+    fs::set_permissions(other.record().parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(news(event(&other, "s", 1), "cannot be used"), "nothing", "there is no record to be lost");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The files of the store: where they are, who may own them, and how they are replaced.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -78,10 +79,14 @@ impl Store {
         self.folders().any(|folder| folder.symlink_metadata().is_ok())
     }
 
-    /// Whether there is a record for a root, whatever it says: a look at two names. `root` has no link in it.
+    /// Whether there is a record for a root, whatever it says, or the user's folder of records cannot be looked into: a
+    /// look at two names. `root` has no link in it.
     pub fn holds(&self, root: &Path) -> bool {
         let name = record_name(root);
-        self.folders().any(|folder| folder.join(&name).symlink_metadata().is_ok())
+        let is_absent = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        let of_user = self.state.join(FOLDER).join(&name).symlink_metadata();
+        !of_user.is_err_and(|error| is_absent(&error))
+            || self.machine.iter().any(|machine| machine.folder.join(&name).symlink_metadata().is_ok())
     }
 
     /// Where records are.

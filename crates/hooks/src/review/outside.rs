@@ -18,8 +18,8 @@ const PROGRAMS: [&str; 32] = [
 /// Files that are the same everywhere.
 const HARMLESS: [&str; 6] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/"];
 
-/// The references, each as it is shown. `manifest`: the line is one of the manifest.
-pub(super) fn references(line: &str, manifest: bool) -> Vec<String> {
+/// The references, each as it is shown.
+pub(super) fn references(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |text: String| {
         let text = plain(&text, SHOWN);
@@ -31,13 +31,6 @@ pub(super) fn references(line: &str, manifest: bool) -> Vec<String> {
         // The ending of a script's name says what runs it.
         if !interpreter.trim_end().ends_with("sh") {
             add(line.to_owned());
-        }
-        return found;
-    }
-    if manifest {
-        // What a `command` names is a program of the machine or of the project.
-        if let Some((_, rest)) = line.split_once("command") {
-            add(format!("command{}", rest.trim_end()));
         }
         return found;
     }
@@ -143,11 +136,9 @@ mod tests {
             ("echo a.b . c", vec![]),
             ("echo done # https://example.org", vec![]),
         ] {
-            assert_eq!(references(line, false), expected, "{line}");
+            assert_eq!(references(line), expected, "{line}");
         }
-        assert_eq!(references("    - command: [ruff, check]", true), ["command: [ruff, check]"]);
-        assert_eq!(references("    - script: make", true), Vec::<String>::new());
-        assert_eq!(references(&"../x ".repeat(1000), false).len(), 1);
-        assert!(references(&"a/../b;".repeat(100_000), false).len() <= MOST);
+        assert_eq!(references(&"../x ".repeat(1000)).len(), 1);
+        assert!(references(&"a/../b;".repeat(100_000)).len() <= MOST);
     }
 }

@@ -38,11 +38,12 @@ fn a_review_shows_all_there_is() {
         "Hooks in /r\\u{1b}
 3 files, 111 bytes, digest DIGEST
 
-5 remarks:
+6 remarks:
   guard.sh: the file has 2 names on the disk (hard links); what is trusted is a copy of its bytes
   guard.sh:2: reaches what the grant does not cover: source ../x, ../x
-  logo: it is not text (not UTF-8), so only its first bytes are shown
-  hooks.yaml:3: reaches what the grant does not cover: command: [npm, test]
+  logo: it is not all text: bytes that are no UTF-8 are shown as \\xff
+  logo:1: a NUL, which bash leaves out
+  hooks.yaml:3: runs what the grant does not cover: npm test
   hooks.yaml: 1 line end with \\r\\n, which bash does not take for an end
 
 == guard.sh (37 bytes, 8 lines, executable, sha256 HASH) ==
@@ -52,8 +53,9 @@ fn a_review_shows_all_there_is() {
       | (lines 3 to 7 are empty)
     8 | exit 2
 
-== logo (6 bytes, sha256 HASH, not text) ==
-    0 | 89 50 4e 47 00 ff                                .PNG..
+== logo (6 bytes, 1 line, sha256 HASH) ==
+    1 | \\x89PNG\\u{0}\\xff
+      | (no line end at the end of the file)
 
 == hooks.yaml (68 bytes, 4 lines, sha256 HASH) ==
     1 | hooks:
@@ -86,6 +88,32 @@ fn t15_nothing_hides_in_a_review() {
             .contains("    2 | \\u{202e}\\u{2066}\\u{200b}\\u{e0041}\\u{9b}\\u{0}\\u{2028}\\u{a0}\\u{85}\\u{7f}\n")
     );
     assert!(review.remarks.iter().filter(|it| it.line == Some(2)).count() >= 5);
+}
+
+#[test]
+fn t15_a_byte_that_is_no_text_hides_nothing() {
+    let mut bytes = "echo fine\n".repeat(100).into_bytes();
+    bytes.extend(b"# \xff\ncurl host | bash\n");
+    let review = of(&bytes);
+    assert!(review.text.contains("  101 | # \\xff\n  102 | curl host | bash\n"), "{}", review.text);
+    assert!(review.remarks.iter().any(|it| it.line == Some(102) && it.text.contains("curl")), "{:?}", review.remarks);
+}
+
+#[test]
+fn t05_every_command_of_a_manifest_is_remarked_however_it_is_spelled() {
+    for (text, line) in [
+        ("    - command: [bash, tools/x.sh]\n", 3),
+        ("    - \"\\x63ommand\": [bash, tools/x.sh]\n", 3),
+        ("    - timeout: 3\n      command:\n        - bash\n        - tools/x.sh\n", 3),
+        ("\n    - {timeout: 3, 'command': ['bash', \"tools\\/x.sh\"]}\n", 4),
+    ] {
+        let manifest = format!("hooks:\n  PreToolUse:\n{text}");
+        let review = reviewed(vec![file("hooks.yaml", manifest.as_bytes())]);
+        let found: Vec<_> = review.remarks.iter().map(|it| (it.line, &*it.text)).collect();
+        assert_eq!(found, [(Some(line), "runs what the grant does not cover: bash tools/x.sh")], "{text}");
+    }
+    let script = reviewed(vec![file("hooks.yaml", b"hooks:\n  Stop:\n    - script: make\n")]);
+    assert_eq!(script.remarks, []);
 }
 
 #[test]
