@@ -76,8 +76,26 @@ impl Watcher {
                 for part in ["", ".ruleline", ::hooks::FOLDER, ".git", ".git/logs"] {
                     self.watch(root.join(part));
                 }
-                for folder in folders_below(&root.join(::hooks::FOLDER)) {
-                    self.watch(folder);
+                self.watch_below(&root.join(::hooks::FOLDER));
+            }
+        }
+    }
+
+    /// Watches the folders in a folder of hooks, over no link. Each is watched before it is looked into, so that what
+    /// comes meanwhile is seen by one or the other.
+    fn watch_below(&mut self, folder: &Path) {
+        // `read_dir` would follow a link that stands at the folder itself.
+        let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let mut waiting: Vec<PathBuf> = is_folder.then(|| folder.to_path_buf()).into_iter().collect();
+        let (mut entries, mut folders) = (ENTRIES, FOLDERS);
+        while let Some(folder) = waiting.pop() {
+            self.watch(folder.clone());
+            for entry in folder.read_dir().into_iter().flatten().take(entries) {
+                entries -= 1;
+                let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                if let Some(entry) = entry.filter(|_| folders > 0) {
+                    folders -= 1;
+                    waiting.push(entry.path());
                 }
             }
         }
@@ -105,27 +123,6 @@ impl Watcher {
             }
         }
     }
-}
-
-/// The folders in a folder of hooks, over no link; not more than a tree of hooks that can be trusted has.
-fn folders_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut left = ENTRIES;
-    let mut next = Some(folder.to_path_buf());
-    let mut seen = 0;
-    while let Some(folder) = next {
-        // `read_dir` would follow a link that stands at the folder itself.
-        let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
-        let entries = is_folder.then(|| folder.read_dir().ok()).flatten().into_iter().flatten();
-        for entry in entries.take(left) {
-            left -= 1;
-            let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-            found.extend(entry.filter(|_| found.len() < FOLDERS).map(|entry| entry.path()));
-        }
-        next = found.get(seen).cloned();
-        seen += 1;
-    }
-    found
 }
 
 /// Whether a change left something whole behind. Where the system tells when a writer closes a file, the writes before
