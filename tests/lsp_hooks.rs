@@ -161,6 +161,7 @@ fn a_person_reviews_trusts_and_untrusts() {
     editor.press("Trust these").unwrap();
     let question = editor.requests("window/showMessageRequest")[0]["params"]["message"].as_str().unwrap().to_owned();
     assert!(question.contains(&case.project.root().display().to_string()), "{question}");
+    assert!(question.contains("2 files, "), "{question}");
     assert!(!case.is_trusted());
 
     editor.press("Review").unwrap();
@@ -218,6 +219,28 @@ fn s09_a_token_is_used_once_and_only_for_what_was_shown() {
     assert!(!case.is_trusted());
     editor.press("Trust these").unwrap();
     assert!(case.is_trusted(), "the way of a person is open still");
+}
+
+#[test]
+fn s09_an_editor_that_cannot_ask_changes_nothing_and_names_the_terminal() {
+    let case = Case::new();
+    let mut editor = case.editor();
+    editor.client.asks = false;
+    editor.press("Review").unwrap();
+    let error = editor.press("Trust these").unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("`ruleline hooks trust` in a terminal"), "{error}");
+    assert!(!case.is_trusted());
+}
+
+#[test]
+fn lenses_go_when_nothing_can_be_done_any_more() {
+    let case = Case::new();
+    let mut editor = case.editor();
+    assert!(!editor.titles().is_empty());
+    editor.client.seen.clear();
+    symlink("/etc/passwd", case.project.path(".ruleline/hooks/link.sh")).unwrap();
+    editor.client.wait_for(|message| message["method"] == "workspace/codeLens/refresh");
+    assert_eq!(editor.titles(), [""; 0]);
 }
 
 #[test]
@@ -364,6 +387,11 @@ fn a_change_outside_of_the_editor_is_seen() {
     next(&mut editor, "");
     case.project.write(".ruleline/hooks/block.sh", "exit 0\n");
     next(&mut editor, "block.sh");
+    // A folder in the folder, and then a file of it.
+    case.project.write(".ruleline/hooks/lib/deep/a.sh", "exit 0\n");
+    next(&mut editor, "deep/a.sh");
+    fs::remove_file(case.project.path(".ruleline/hooks/lib/deep/a.sh")).unwrap();
+    next(&mut editor, "(block.sh)");
     store.withdraw(&root, std::time::SystemTime::now()).unwrap();
     next(&mut editor, "untrusted");
 }

@@ -168,6 +168,8 @@ pub struct Client {
     pub answers: bool,
     /// What is chosen when a person is asked.
     pub chooses: Option<&'static str>,
+    /// Whether a person can be asked.
+    pub asks: bool,
     /// What `initialize` gave.
     pub initialized: Value,
     last_id: i64,
@@ -210,6 +212,7 @@ impl Client {
             seen: Vec::new(),
             answers: true,
             chooses: None,
+            asks: true,
             initialized: Value::Null,
             last_id: 0,
         };
@@ -257,6 +260,12 @@ impl Client {
                 Err(error) => panic!("no such message ({error}) after {:#?}", self.seen),
             };
             if self.answers && message.get("method").is_some() && message.get("id").is_some() {
+                if !self.asks && message["method"] == "window/showMessageRequest" {
+                    let error = json!({"code": -32601, "message": "no such method"});
+                    self.write(&frame(&json!({"jsonrpc": "2.0", "id": message["id"], "error": error})));
+                    self.seen.push(message);
+                    continue;
+                }
                 let result = match message["method"].as_str() {
                     Some("window/showDocument") => json!({"success": true}),
                     Some("window/showMessageRequest") => {

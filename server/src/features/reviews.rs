@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use hooks::review::review;
 use hooks::{Tree, TreeDigest};
@@ -17,6 +17,10 @@ use system::open::{Durability, Root};
 const KEPT: Duration = Duration::from_secs(15 * 60);
 /// Most reviews that count at a time.
 const MOST: usize = 32;
+/// How long the text of one stays.
+const TEXT_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Most texts looked at in one sweep.
+const SWEEP: usize = 1000;
 /// Below the state folder.
 const FOLDER: &str = "reviews";
 
@@ -30,6 +34,7 @@ pub struct Reviews {
 struct Shown {
     root: PathBuf,
     digest: TreeDigest,
+    files: usize,
     token: String,
     at: Instant,
     file: PathBuf,
@@ -63,8 +68,11 @@ impl Reviews {
         let folder = folders.state.join(FOLDER);
         create_private(&folder).map_err(|refused| refused.to_string())?;
         let text = review(&root, &tree).text;
-        let name = format!("{}.txt", tree.digest.short());
+        // Equal bytes of two roots are two reviews.
+        let of = [root.as_os_str().as_encoded_bytes(), tree.digest.hex().as_bytes()].join(&0);
+        let name = format!("{}.txt", &system::digest::sha256_hex(&of)[..12]);
         let opened = Root::open(&folder).map_err(|error| error.to_string())?;
+        sweep(&opened, &folder, SystemTime::now());
         opened
             .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
             .map_err(|error| format!("the review cannot be written: {error}"))?;
@@ -75,9 +83,9 @@ impl Reviews {
             shown.remove(0);
         }
         let token = random()?;
-        let (root_, digest, at) = (root.clone(), tree.digest, Instant::now());
-        shown.push(Shown { root: root_, digest, token, at, file: file.clone() });
-        Ok(Opened { root, digest, files: tree.files.len(), file, text })
+        let (root_, digest, files, at) = (root.clone(), tree.digest, tree.files.len(), Instant::now());
+        shown.push(Shown { root: root_, digest, files, token, at, file: file.clone() });
+        Ok(Opened { root, digest, files, file, text })
     }
 
     /// The token of a review of these bytes that counts still.
@@ -87,17 +95,14 @@ impl Reviews {
         shown.iter().find(counts).map(|one| one.token.clone())
     }
 
-    /// Uses a token up; whether it was that of a review of these bytes.
-    pub fn spend(&self, root: &Path, digest: &str, token: &str) -> bool {
+    /// Uses a token up; how many files were shown, if it was that of a review of these bytes.
+    pub fn spend(&self, root: &Path, digest: &str, token: &str) -> Option<usize> {
         let mut shown = self.lock();
         let fits = |one: &Shown| {
             one.token == token && one.root == root && one.digest.hex() == digest && one.at.elapsed() < KEPT
         };
-        let at = shown.iter().position(fits);
-        at.is_some_and(|at| {
-            shown.remove(at);
-            true
-        })
+        let at = shown.iter().position(fits)?;
+        Some(shown.remove(at).files)
     }
 
     /// The root whose review is this file.
@@ -107,6 +112,16 @@ impl Reviews {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Shown>> {
         self.shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Removes the texts that are older than seven days before `now`.
+fn sweep(opened: &Root, folder: &Path, now: SystemTime) {
+    for name in opened.names(SWEEP).unwrap_or_default() {
+        let age = opened.look(Path::new(&name)).ok().flatten().and_then(|look| look.age(now));
+        if age.is_some_and(|age| age > TEXT_KEPT) {
+            let _ = std::fs::remove_file(folder.join(name));
+        }
     }
 }
 
@@ -136,14 +151,46 @@ mod tests {
         assert!(opened.text.contains("exit 0"));
         let token = reviews.token(&root, opened.digest).expect("a token");
         let hex = opened.digest.hex();
-        assert!(!reviews.spend(&root, &hex, "another"));
-        assert!(!reviews.spend(&base, &hex, &token));
-        assert!(!reviews.spend(&root, &hex.replace(|it: char| it.is_ascii_digit(), "0"), &token));
-        assert!(reviews.spend(&root, &hex, &token));
-        assert!(!reviews.spend(&root, &hex, &token), "it is used up");
+        assert_eq!(reviews.spend(&root, &hex, "another"), None);
+        assert_eq!(reviews.spend(&base, &hex, &token), None);
+        assert_eq!(reviews.spend(&root, &hex.replace(|it: char| it.is_ascii_digit(), "0"), &token), None);
+        assert_eq!(reviews.spend(&root, &hex, &token), Some(1));
+        assert_eq!(reviews.spend(&root, &hex, &token), None, "it is used up");
         assert_eq!(reviews.token(&root, opened.digest), None);
         let other = reviews.make(&folders, &[], &root).expect("another review");
         assert_ne!(reviews.token(&root, other.digest), Some(token), "and another token");
         assert!(reviews.make(&folders, &[], &base).is_err());
+    }
+
+    #[test]
+    fn s09_the_review_of_one_root_is_never_that_of_another() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("it is there");
+        let folders = Folders { state: base.join("state"), ..Folders::below(&base) };
+        let reviews = Reviews::default();
+        let opened = ["one", "two"].map(|name| {
+            let root = base.join(name);
+            fs::create_dir_all(root.join(".ruleline/hooks")).expect("a folder");
+            fs::write(root.join(".ruleline/hooks/a.sh"), "exit 0\n").expect("a file");
+            reviews.make(&folders, &[], &root).expect("there is something to review")
+        });
+        assert_eq!(opened[0].digest, opened[1].digest);
+        for one in opened {
+            assert_eq!(reviews.root_of(&one.file), Some(one.root));
+        }
+    }
+
+    #[test]
+    fn texts_of_long_ago_are_removed() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("it is there");
+        let file = base.join("text.txt");
+        fs::write(&file, "text").expect("a file");
+        let root = Root::open(&base).expect("it is there");
+        let after = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60);
+        sweep(&root, &base, after(6));
+        assert!(file.exists());
+        sweep(&root, &base, after(8));
+        assert!(!file.exists());
     }
 }

@@ -20,7 +20,7 @@ use crate::features::diagnostics::Report;
 use crate::lsp::pump::Pump;
 use crate::lsp::{proto, uri};
 use crate::session::client::Profile;
-use crate::session::editor::{Answered, Editor, Level, Place, Target};
+use crate::session::editor::{Answered, CannotAsk, Editor, Level, Place, Target};
 
 /// How long a client may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -164,12 +164,12 @@ impl Editor for Remote {
             let actions = choices.map(item).to_vec();
             let request = client.show_message_request(MessageType::WARNING, message, Some(actions));
             let answer = match tokio::time::timeout(THOUGHT, request).await {
-                Ok(Ok(answer)) => answer.map(|item| item.title),
+                Ok(Ok(answer)) => Ok(answer.map(|item| item.title)),
                 Ok(Err(error)) => {
                     tracing::warn!("window/showMessageRequest: {error}");
-                    None
+                    Err(CannotAsk)
                 }
-                Err(_) => None,
+                Err(_) => Ok(None),
             };
             answered(answer);
         });

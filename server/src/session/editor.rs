@@ -41,8 +41,15 @@ pub struct Place {
     pub otherwise: String,
 }
 
+/// A person's choice, none when they made none; or the editor cannot ask.
+pub type Answer = Result<Option<String>, CannotAsk>;
+
+/// The editor showed no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CannotAsk;
+
 /// What is done with a person's answer.
-pub type Answered = Box<dyn FnOnce(Option<String>) + Send>;
+pub type Answered = Box<dyn FnOnce(Answer) + Send>;
 
 /// The editor at the other end.
 pub trait Editor: Send + Sync {
@@ -58,7 +65,7 @@ pub trait Editor: Send + Sync {
     fn watch(&self);
     /// Opens a place.
     fn open(&self, place: Place);
-    /// Asks the person; `answered` gets the choice, or none when there was no answer.
+    /// Asks the person; `answered` gets the answer.
     fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered);
     /// Asks the client to ask for lenses again.
     fn refresh_lenses(&self);

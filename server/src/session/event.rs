@@ -15,6 +15,7 @@ use crate::features::hooks::{self, Offer, View};
 use crate::features::reviews::Opened;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
+use crate::session::editor::Answer;
 use crate::session::hooks::Question;
 use crate::text::Text;
 
@@ -128,8 +129,8 @@ pub enum Event {
     Answered {
         /// What they were asked.
         question: Question,
-        /// What they chose; none when the question was closed, or could not be asked.
-        answer: Option<String>,
+        /// What they chose, if they could be asked.
+        answer: Answer,
         /// Of the command.
         reply: Reply,
     },

@@ -42,7 +42,7 @@ impl Session {
             }
             Event::Hooks { command, reply } => self.command_hooks(command, reply),
             Event::Reviewed { made, reply } => self.take_review(made, reply),
-            Event::Answered { question, answer, reply } => self.take_answer(question, answer.as_deref(), reply),
+            Event::Answered { question, answer, reply } => self.take_answer(question, &answer, reply),
             Event::Granted { done, reply } => self.take_grant(done, reply),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
@@ -339,15 +339,17 @@ impl Session {
         if !current {
             return;
         }
-        let (diagnostics, hooks) = match found {
+        let (diagnostics, offers) = match found {
             Some(found) => {
                 document.before = found.before;
                 (found.diagnostics, found.hooks)
             }
             None => (vec![could_not_judge(&document.text)], Vec::new()),
         };
-        let is_of_hooks = !hooks.is_empty();
-        let report = Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics, hooks };
+        // Also where nothing is offered any more: the lenses of before are wrong then.
+        let is_of_hooks = document.path.as_deref().is_some_and(|path| hooks::root_of(path).is_some());
+        let report =
+            Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics, hooks: offers };
         let report = Arc::new(report);
         document.report = Some(report.clone());
         for waiting in document.waiting.drain(..) {

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::features::hooks::{Command, View};
 use crate::features::reviews::Opened;
 use crate::session::Session;
-use crate::session::editor::{Level, Place};
+use crate::session::editor::{Answer, CannotAsk, Level, Place};
 use crate::session::event::{Event, Reply};
 use crate::text::Text;
 
@@ -28,6 +28,8 @@ pub enum Question {
         root: PathBuf,
         /// The digest of the bytes that were shown.
         digest: String,
+        /// How many files they are.
+        files: usize,
     },
     /// Whether trust is taken back.
     Untrust {
@@ -73,11 +75,16 @@ impl Session {
             return;
         }
         match command {
-            Command::Trust { digest, token: Some(token), .. } if self.engine.reviews.spend(&root, &digest, &token) => {
-                self.look_at_hooks_again();
-                self.ask_person(Question::Trust { root, digest }, reply);
+            Command::Trust { digest, token, .. } => {
+                match token.and_then(|token| self.engine.reviews.spend(&root, &digest, &token)) {
+                    Some(files) => {
+                        self.look_at_hooks_again();
+                        self.ask_person(Question::Trust { root, digest, files }, reply);
+                    }
+                    None => self.review(root, reply),
+                }
             }
-            Command::Review { .. } | Command::Trust { .. } => self.review(root, reply),
+            Command::Review { .. } => self.review(root, reply),
             Command::Untrust { .. } => self.ask_person(Question::Untrust { root }, reply),
         }
     }
@@ -107,7 +114,7 @@ impl Session {
                 None => "then trust them from hooks.yaml",
                 Some(_) => "they cannot be trusted from here",
             };
-            let files = if opened.files == 1 { "1 file".to_owned() } else { format!("{} files", opened.files) };
+            let files = counted(opened.files);
             let said = format!("Review the {files} of {} in {file}; {next}", shown(&opened.root));
             let text = Text::new(opened.text);
             let place = Place { path: Arc::from(&*opened.file), span: text.line(0), text, otherwise: said.clone() };
@@ -120,9 +127,11 @@ impl Session {
 
     fn ask_person(&self, question: Question, reply: Reply) {
         let text = match &question {
-            Question::Trust { root, digest } => format!(
-                "Trust the hooks of {} that you have just reviewed ({}…)? They will run at every event of an agent here.",
+            Question::Trust { root, digest, files } => format!(
+                "Trust the hooks of {} that you have just reviewed ({}, {}…)? They will run at every event of an agent \
+                 here.",
                 shown(root),
+                counted(*files),
                 &digest[..digest.len().min(12)]
             ),
             Question::Untrust { root } => {
@@ -131,7 +140,7 @@ impl Session {
         };
         let events = self.events.clone();
         let choices = [question.yes(), NO];
-        let answered = Box::new(move |answer: Option<String>| {
+        let answered = Box::new(move |answer: Answer| {
             if let Some(events) = events.upgrade() {
                 let _ = events.send(Event::Answered { question, answer, reply });
             }
@@ -139,10 +148,26 @@ impl Session {
         self.editor.ask(&text, choices, answered);
     }
 
-    pub(super) fn take_answer(&self, question: Question, answer: Option<&str>, reply: Reply) {
-        if answer != Some(question.yes()) {
-            let _ = reply.send(Ok(json!({"message": "Ruleline: nothing was changed"})));
-            return;
+    pub(super) fn take_answer(&self, question: Question, answer: &Answer, reply: Reply) {
+        match answer {
+            Ok(Some(chosen)) if chosen == question.yes() => {}
+            Ok(_) => {
+                let _ = reply.send(Ok(json!({"message": "Ruleline: nothing was changed"})));
+                return;
+            }
+            Err(CannotAsk) => {
+                let command = match question {
+                    Question::Trust { .. } => "trust",
+                    Question::Untrust { .. } => "untrust",
+                };
+                let why = format!(
+                    "Ruleline: nothing was changed: this editor cannot ask you; `ruleline hooks {command}` in a terminal \
+                     can"
+                );
+                self.editor.say(Level::Warning, &why);
+                let _ = reply.send(Err(why));
+                return;
+            }
         }
         let (engine, workspaces) = (self.engine.clone(), self.workspaces.to_paths());
         self.work(move || Event::Granted { done: act(&engine, &workspaces, &question), reply });
@@ -201,7 +226,7 @@ fn act(engine: &Engine, workspaces: &[PathBuf], question: &Question) -> Result<S
     folders.admit(&folders.state, workspaces).map_err(|refused| format!("Ruleline: {refused}"))?;
     let store = Store::new(&folders.state);
     match question {
-        Question::Trust { root, digest } => {
+        Question::Trust { root, digest, .. } => {
             let by = engine.person.clone().map_err(|agent| format!("Ruleline: this server was started by {agent}"))?;
             let tree = Tree::read(root).map_err(|refused| format!("Ruleline: not trusted: {refused}"))?;
             let tree = tree.ok_or_else(|| format!("Ruleline: not trusted: the hooks of {} are gone", shown(root)))?;
@@ -232,6 +257,10 @@ fn trust(store: &Store, root: &Path, tree: &Tree, by: &Grantor) -> Result<String
         shown(root),
         grant.digest.short()
     ))
+}
+
+fn counted(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn shown(path: &Path) -> String {

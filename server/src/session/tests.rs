@@ -57,7 +57,7 @@ impl Editor for FakeEditor {
     }
 
     fn ask(&self, _: &str, _: [&'static str; 2], answered: Answered) {
-        answered(None);
+        answered(Ok(None));
     }
 
     fn refresh_lenses(&self) {}

@@ -1,7 +1,7 @@
 //! Watches rulebooks, hooks, grants and HEADs ourselves, where the client cannot.
 //!
-//! Only single folders are watched, never trees: the roots, their `.ruleline`, its `hooks` and their `.git`, and the
-//! grants in the state folder. The system tells of changes; nothing polls.
+//! Only single folders are watched: the roots, their `.ruleline`, its `hooks` with the folders in it as far as a bound
+//! goes, their `.git`, and the grants in the state folder. The system tells of changes; nothing polls.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,11 @@ use tokio::sync::mpsc;
 
 use crate::features;
 use crate::session::event::Event;
+
+/// Most entries of a folder of hooks that are looked at for folders to watch.
+const ENTRIES: usize = 1024;
+/// Most folders in a folder of hooks that are watched.
+const FOLDERS: usize = 64;
 
 /// The folders that are watched.
 pub struct Watcher {
@@ -70,6 +75,27 @@ impl Watcher {
             if !otherwise(&root) {
                 for part in ["", ".ruleline", ::hooks::FOLDER, ".git", ".git/logs"] {
                     self.watch(root.join(part));
+                }
+                self.watch_below(&root.join(::hooks::FOLDER));
+            }
+        }
+    }
+
+    /// Watches the folders in a folder of hooks, over no link. Each is watched before it is looked into, so that what
+    /// comes meanwhile is seen by one or the other.
+    fn watch_below(&mut self, folder: &Path) {
+        // `read_dir` would follow a link that stands at the folder itself.
+        let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let mut waiting: Vec<PathBuf> = is_folder.then(|| folder.to_path_buf()).into_iter().collect();
+        let (mut entries, mut folders) = (ENTRIES, FOLDERS);
+        while let Some(folder) = waiting.pop() {
+            self.watch(folder.clone());
+            for entry in folder.read_dir().into_iter().flatten().take(entries) {
+                entries -= 1;
+                let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                if let Some(entry) = entry.filter(|_| folders > 0) {
+                    folders -= 1;
+                    waiting.push(entry.path());
                 }
             }
         }
