@@ -175,3 +175,33 @@ proptest::proptest! {
         }
     }
 }
+
+/// What is wrong in a manifest, how many hooks load all the same, and what the one problem says.
+const ROWS: [(&str, usize, &str); 15] = [
+    ("hooks: []\n", 0, "not a mapping of events"),
+    ("hooks: text\n", 0, "not a mapping of events"),
+    ("hooks: 3\n", 0, "not a mapping of events"),
+    ("text\n", 0, "not a mapping"),
+    ("hooks: {}\nhooks: {}\n", 0, "stands twice"),
+    ("hooks: {}\n---\nhooks: {}\n", 0, "more than one document"),
+    ("hooks:\n  pretooluse:\n    - script: a\n", 0, "perhaps PreToolUse"),
+    ("hooks:\n  Stop: {script: a}\n", 0, "not a list of hooks"),
+    ("hooks:\n  Stop:\n    - script: b.sh\n    - script: a\n", 1, "no extension"),
+    ("hooks:\n  Stop:\n    - script: \"b\\0\"\n    - script: a\n", 1, "\\u{0}"),
+    ("hooks:\n  Stop:\n    - {script: b, timeout: .nan}\n    - script: a\n", 1, "greater than 0"),
+    ("hooks:\n  Stop:\n    - {script: b, timeout: [1]}\n    - script: a\n", 1, "greater than 0"),
+    ("hooks:\n  Stop:\n    - {script: [b]}\n    - script: a\n", 1, "not a text"),
+    ("hooks:\n  PreToolUse:\n    - {script: b, matcher: true}\n    - script: a\n", 1, "not a text"),
+    ("hooks:\n  Stop:\n    - {command: []}\n    - script: a\n", 1, "the program first"),
+];
+
+#[test]
+fn every_kind_of_error_is_one_problem_and_leaves_the_others() {
+    for (yaml, entries, part) in ROWS {
+        let manifest = read(yaml);
+        assert_eq!(manifest.entries.len(), entries, "{yaml}: {:?}", manifest.problems);
+        assert_eq!(manifest.problems.len(), 1, "{yaml}: {:?}", manifest.problems);
+        assert!(manifest.problems[0].message.contains(part), "{yaml}: {:?}", manifest.problems);
+        assert!(manifest.problems[0].skips.is_some(), "{yaml}");
+    }
+}
