@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hooks::{Grant, Grantor, Means, Store, Tree};
@@ -19,6 +19,27 @@ pub fn write_hooks(root: &Path, entries: &str, scripts: &[(&str, &str)]) {
     for (name, text) in scripts {
         fs::write(folder.join(name), text).unwrap();
     }
+}
+
+/// Hooks that refuse shell calls, for a manifest.
+pub const BLOCK: &str = "  PreToolUse:\n    - script: block\n      matcher: Bash\n";
+
+/// A project whose one hook refuses shell calls, and leaves a mark.
+pub fn blocking() -> (Project, PathBuf) {
+    let project = Project::new();
+    let mark = project.base().join("mark");
+    write_hooks(&project.root, BLOCK, &[("block.sh", &script(&mark, "block"))]);
+    (project, mark)
+}
+
+/// A script that leaves its name in a file, and refuses.
+pub fn script(mark: &Path, name: &str) -> String {
+    format!("echo {name} >> {}\necho 'not {name}' >&2\nexit 2\n", mark.display())
+}
+
+/// A script that leaves its name in a file.
+pub fn leave(mark: &Path, name: &str) -> String {
+    format!("echo {name} >> {}\n", mark.display())
 }
 
 /// Trusts what is there now, as a person at a terminal would.
