@@ -1,0 +1,5 @@
+// Files that the bundle takes in as text.
+declare module "*.toml" {
+  const text: string;
+  export default text;
+}
