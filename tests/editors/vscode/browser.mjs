@@ -1,0 +1,277 @@
+// A person at the window: Restricted Mode, trust, squiggle, light bulb, hooks, an agent's refusals, the end.
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { check, processes, sleep, until } from "./checks.mjs";
+import { start } from "./editor.mjs";
+
+export async function inBrowser(given, project) {
+  const editor = await start(given);
+  const person = new Person(editor.page, given.pictures);
+  const program = join(editor.extensions, "ruleline.ruleline-0.1.0", "server", "ruleline-server");
+  const servers = () => processes(program).map(({ id }) => id);
+  try {
+    await editor.page.goto(`${editor.address}/?folder=${project.root}`);
+    await editor.page.waitForSelector(".monaco-workbench");
+    await restricted(person, project, servers, given);
+    await squiggle(person, project);
+    await hooks(person, project);
+    await decisions(person, project, given);
+    await activation(person);
+  } catch (error) {
+    await editor.page.screenshot({ path: join(given.scratch, "failed.png") });
+    check("a person gets to the end", false, error.stack);
+  }
+  await ends(editor, servers, given);
+}
+
+/** What a person does and sees. */
+class Person {
+  constructor(page, pictures) {
+    this.page = page;
+    this.pictures = pictures;
+  }
+
+  async command(title) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input");
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
+  async open(name) {
+    await this.page.keyboard.press("Control+p");
+    const input = this.page.locator(".quick-input-widget input");
+    await input.waitFor();
+    await input.fill(name);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) }).first();
+    await row.waitFor();
+    await row.click();
+    await this.tab(name.split("/").at(-1));
+  }
+
+  async tab(name) {
+    await this.page.locator(".tab.active", { hasText: name }).first().waitFor();
+    await this.page.waitForSelector(".editor-instance .view-line");
+  }
+
+  line(text) {
+    return this.page.locator(".editor-instance .view-line", { hasText: text }).first();
+  }
+
+  /** Puts the cursor into a line, at a column from 1. */
+  async go(line, column = 1) {
+    await this.page.keyboard.press("Control+g");
+    const input = this.page.locator(".quick-input-widget input");
+    await input.waitFor();
+    await input.fill(`:${line}:${column}`);
+    await sleep(200);
+    await this.page.keyboard.press("Enter");
+    await input.waitFor({ state: "hidden" });
+  }
+
+  status() {
+    return this.page.locator("#ruleline\\.ruleline\\.ruleline\\.status, [id*='ruleline.status']").first();
+  }
+
+  says(text) {
+    return until(async () => {
+      const said = await this.status().innerText().catch(() => "");
+      return said.replace(/\s+/g, " ").includes(text);
+    }, 30_000);
+  }
+
+  /** The menu of the light bulb at the cursor. */
+  async actions(row) {
+    await until(async () => {
+      await this.page.keyboard.press("Control+.");
+      const shown = this.page.locator(".action-widget .monaco-list-row", { hasText: row });
+      const found = await shown.first().waitFor({ timeout: 4000 }).then(() => true, () => false);
+      if (!found) {
+        await this.page.keyboard.press("Escape");
+      }
+      return found;
+    });
+    await sleep(500);
+    return this.page.locator(".action-widget .monaco-list-row", { hasText: row }).first();
+  }
+
+  async picture(name, settle = 600) {
+    if (this.pictures) {
+      mkdirSync(this.pictures, { recursive: true });
+      await sleep(settle);
+      await this.page.screenshot({ path: join(this.pictures, `vscode-${name}.png`) });
+    }
+  }
+
+  async quiet() {
+    await this.command("Notifications: Clear All Notifications").catch(() => undefined);
+  }
+}
+
+async function restricted(person, project, servers, { state }) {
+  check("in Restricted Mode a server runs", await until(() => servers().length === 1), servers());
+  await person.open(".ruleline/hooks/hooks.yaml");
+  const lens = (text) => person.page.locator(".codelens-decoration a", { hasText: text });
+  await lens("Review").first().waitFor();
+  check("the review of hooks is offered", true);
+  check("trusting them is not", (await lens("Trust").count()) === 0);
+  check("the status bar says that hooks were not reviewed", await person.says("hooks not reviewed"));
+  await person.command("Ruleline: Review Hooks");
+  await person.page.locator(".tab.active", { hasText: /^[0-9a-f]{12}\.txt/ }).waitFor();
+  check("they can be read", (await person.line("were never reviewed").count()) + (await person.page.locator(".view-line").count()) > 0);
+  await person.command("View: Close All Editors");
+  await sleep(500);
+  check("no program of the project was run", project.marks().length === 0, project.marks());
+  check("nothing was granted", !existsSync(join(state, "grants")) || readdirSync(join(state, "grants")).length === 0);
+  const before = servers()[0];
+  await person.command("Workspaces: Manage Workspace Trust");
+  await person.page.getByRole("button", { name: "Trust", exact: true }).first().click();
+  check("granting trust starts the server anew", await until(() => servers().length === 1 && servers()[0] !== before), servers());
+  check("and still nothing of the project ran", project.marks().length === 0, project.marks());
+  await person.command("View: Close All Editors");
+}
+
+async function squiggle(person, project) {
+  const { page } = person;
+  await person.open("src/report.py");
+  await person.go(14, 1);
+  await page.keyboard.press("End");
+  await page.keyboard.type("\n\n\ndef threshold(expression):\n    return eval(expression)", { delay: 15 });
+  await page.waitForSelector(".squiggly-error");
+  check("a call that the rulebook forbids is underlined", true);
+  await person.go(18, 13);
+  await person.command("Show or Focus Hover");
+  await page.locator(".monaco-hover", { hasText: "ast.literal_eval" }).first().waitFor();
+  const said = await page.locator(".monaco-hover", { hasText: "ast.literal_eval" }).first().innerText();
+  check("pointing at it says the rule and what to do instead", /no-eval/.test(said), said);
+  await person.picture("squiggle");
+  await page.keyboard.press("Escape");
+  await person.go(18, 13);
+  const bulb = ".codicon-gutter-lightbulb, .codicon-gutter-lightbulb-auto-fix, .codicon-light-bulb, .codicon-lightbulb-autofix";
+  check("a light bulb stands beside it", await page.waitForSelector(bulb).then(() => true, () => false));
+  const row = await person.actions("Go to rule no-eval");
+  await person.picture("quick-fix");
+  await row.click();
+  await person.tab("rules.toml");
+  check("the menu goes to the rule", (await person.line("no-eval").count()) > 0);
+  await person.open("src/report.py");
+  await person.go(18, 1);
+  await page.keyboard.press("End");
+  await page.keyboard.press("Shift+Home");
+  await page.keyboard.press("Shift+Home");
+  await page.keyboard.type("    return float(expression)");
+  await page.waitForSelector(".squiggly-error", { state: "detached" });
+  check("the underline goes with the call", true);
+  await page.keyboard.press("Control+s");
+}
+
+async function hooks(person, project) {
+  const { page } = person;
+  check("an agent's session runs no unread hook", (await project.call("Bash", { command: "git push" })) === "silent" && project.marks().length === 0);
+  await person.command("View: Close All Editors");
+  await person.command("Ruleline: Trust Hooks...");
+  await page.locator(".tab.active", { hasText: /^[0-9a-f]{12}\.txt/ }).waitFor();
+  check("the command to trust opens the review only", (await page.locator(".monaco-dialog-box").count()) === 0);
+  await page.waitForSelector(".editor-instance .view-line");
+  const text = await page.locator(".editor-instance .view-lines").first().innerText();
+  check("which shows the files whole", /no-push/.test(text), text.slice(0, 300));
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("x");
+  const readOnly = page.locator(".monaco-editor-overlaymessage", { hasText: /read-only/ });
+  check("and cannot be changed", await readOnly.waitFor({ timeout: 10_000 }).then(() => true, () => false));
+  await page.keyboard.press("Escape");
+  await person.quiet();
+  await person.go(1, 1);
+  const row = await person.actions("Trust these 2 files");
+  await person.picture("trust");
+  await row.click();
+  const dialog = page.locator(".monaco-dialog-box");
+  await dialog.waitFor();
+  const question = await dialog.innerText();
+  check("then a person is asked, with the root", question.includes(project.root), question);
+  await dialog.getByRole("button", { name: "Trust", exact: true }).click();
+  check("trusted, the status bar warns no more", await until(async () => !(await person.status().innerText()).includes("hooks")), await person.status().innerText());
+  check("the next session runs the hook", (await project.call("Bash", { command: "git push" }, "two")) === "deny" && project.marks().length === 1, project.marks());
+  const script = project.file(".ruleline/hooks/no-push.sh");
+  const good = readFileSync(script);
+  appendFileSync(script, "#");
+  check("one more byte, and the status bar says changed", await person.says("hooks changed"), await person.status().innerText());
+  check("the hook does not run", (await project.call("Bash", { command: "git push" }, "two")) === "ask" && project.marks().length === 1);
+  writeFileSync(script, good);
+  check("the very bytes are trusted again", await until(async () => !(await person.status().innerText()).includes("hooks")));
+  await person.quiet();
+  await person.command("View: Close All Editors");
+}
+
+async function decisions(person, project, { scratch }) {
+  const { page } = person;
+  await person.command("Ruleline: Focus on Agent Decisions View");
+  const view = page.locator(".pane-body", { has: page.locator(".monaco-list[aria-label='Agent Decisions']") });
+  const rows = page.locator(".monaco-list[aria-label='Agent Decisions'] .monaco-list-row");
+  const welcome = page.locator(".welcome-view-content");
+  await until(async () => (await welcome.count()) + (await rows.count()) > 0);
+  if (await welcome.filter({ hasText: "does not tell" }).count()) {
+    check("with a server that tells of no decisions the view says so", true);
+    return;
+  }
+  check("an empty view says what will stand there", /Nothing was refused/.test(await welcome.innerText()), await welcome.innerText());
+  await person.open("src/alerts.py");
+  const edit = {
+    file_path: project.file("src/alerts.py"),
+    old_string: '    return [one for one in readings if one["celsius"] > 35]',
+    new_string: '    limit = eval("35")\n    return [one for one in readings if one["celsius"] > limit]',
+  };
+  check("an agent's edit is refused", (await project.call("Edit", edit, "three")) === "deny");
+  const answered = Date.now();
+  await rows.filter({ hasText: "no-eval" }).first().waitFor();
+  const row = Date.now() - answered;
+  await page.waitForSelector(".squiggly-error");
+  const shown = Date.now() - answered;
+  console.log(`refusal: in the view after ${row} ms, underlined after ${shown} ms`);
+  check("it stands in the view with agent and rule", /claude.*no-eval/s.test(await rows.first().innerText()), await rows.first().innerText());
+  check("and is underlined where it would have stood, while the file is open", true);
+  check("the status bar counts it", await person.says("1"), await person.status().innerText());
+  await rows.first().click();
+  await person.quiet();
+  await person.picture("decisions");
+  void view;
+  void scratch;
+  await rows.first().hover();
+  await rows.first().locator("[aria-label='Review Refusal']").click();
+  await page.locator(".tab.active", { hasText: /^[0-9a-f]{12}\.txt/ }).waitFor();
+  check("the refusal can be read", await page.locator(".editor-instance .view-line", { hasText: "eval" }).first().waitFor().then(() => true, () => false));
+  await person.go(1, 1);
+  const allow = await person.actions(/[Aa]llow/);
+  await allow.click();
+  const dialog = page.locator(".monaco-dialog-box");
+  await dialog.waitFor();
+  check("allowing it once asks a person", /once/i.test(await dialog.innerText()), await dialog.innerText());
+  await dialog.getByRole("button", { name: /allow/i }).first().click();
+  await dialog.waitFor({ state: "hidden" });
+  check("it is allowed once", await until(async () => (await project.call("Edit", edit, "three")) !== "deny", 10_000));
+  check("and not twice", (await project.call("Edit", edit, "three")) === "deny");
+}
+
+async function activation(person) {
+  const { page } = person;
+  await person.command("View: Close All Editors");
+  await person.command("Developer: Show Running Extensions");
+  const row = page.locator(".runtime-extensions-editor .extension", { hasText: "Ruleline" }).first();
+  await row.waitFor();
+  const time = /\d+\s?ms/.exec(await row.innerText());
+  console.log(`activation: ${time ? time[0] : await row.innerText()}`);
+  check("VS Code lists the extension as running", true);
+}
+
+async function ends(editor, servers, { state }) {
+  check("a server runs until the end", servers().length === 1, servers());
+  await editor.close();
+  check("closing the editor ends the server", await until(() => servers().length === 0, 30_000), servers());
+  const run = join(state, "run");
+  const left = existsSync(run) ? readdirSync(run, { recursive: true }).filter((name) => /sock|\.s$/.test(name)) : [];
+  check("and leaves no socket", left.length === 0, left);
+  editor.end();
+}
