@@ -9,11 +9,13 @@ pub mod config;
 pub mod decide;
 pub mod hooks;
 pub mod judge;
+pub mod once;
 pub mod protect;
 pub mod reasons;
 pub mod session;
 pub mod shell;
 pub mod stack;
+pub mod unsaved;
 
 pub use books::{FromDisk, LoadedBook, Place, RulebookSource};
 pub use config::Config;
