@@ -3,8 +3,12 @@
 //! Nothing here knows LSP types or owns state; byte spans inside, converted at the edge.
 
 pub mod actions;
+pub mod allowance;
+pub mod anchor;
 pub mod baseline;
+pub mod decisions;
 pub mod diagnostics;
 pub mod hooks;
 pub mod problems;
+pub mod refusals;
 pub mod reviews;

@@ -16,12 +16,12 @@ use tower_lsp::lsp_types::{
 };
 
 use crate::features::diagnostics::Report;
-use crate::features::{actions, hooks};
+use crate::features::{actions, hooks, reviews};
 use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
 use crate::lsp::{capabilities, proto, uri};
 use crate::session::client::Profile;
-use crate::session::event::Event;
+use crate::session::event::{Event, Reply};
 
 /// What the router calls.
 pub struct Adapter {
@@ -56,6 +56,15 @@ impl Adapter {
         self.ask(|reply| Event::Wanted { key, reply }).await.flatten()
     }
 
+    /// What came of a command.
+    async fn obeyed(&self, event: impl FnOnce(Reply) -> Event) -> Result<Value> {
+        match self.ask(event).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(why)) => Err(Error::invalid_params(why)),
+            None => Err(Error::internal_error()),
+        }
+    }
+
     async fn run(&self, params: &ExecuteCommandParams) -> Result<Value> {
         match params.command.as_str() {
             proto::RELOAD => {
@@ -63,6 +72,11 @@ impl Adapter {
                 Ok(Value::Null)
             }
             proto::STATUS => Ok(self.ask(|reply| Event::Status { reply }).await.unwrap_or_default()),
+            proto::DECISIONS => {
+                let limit = proto::from_limit(&params.arguments);
+                let decisions = self.ask(|reply| Event::Decisions { limit, reply }).await.unwrap_or_default();
+                Ok(decisions.iter().map(proto::to_decision).collect())
+            }
             name @ (proto::OPEN_RULE | proto::EXPLAIN) => {
                 let (command, document) =
                     proto::from_command(name, &params.arguments).map_err(Error::invalid_params)?;
@@ -75,11 +89,11 @@ impl Adapter {
             }
             name @ (proto::REVIEW_HOOKS | proto::TRUST_HOOKS | proto::UNTRUST_HOOKS) => {
                 let command = proto::from_hook_command(name, &params.arguments).map_err(Error::invalid_params)?;
-                match self.ask(|reply| Event::Hooks { command, reply }).await {
-                    Some(Ok(answer)) => Ok(answer),
-                    Some(Err(why)) => Err(Error::invalid_params(why)),
-                    None => Err(Error::internal_error()),
-                }
+                self.obeyed(|reply| Event::Hooks { command, reply }).await
+            }
+            name @ (proto::REVIEW_REFUSAL | proto::ALLOW_ONCE) => {
+                let command = proto::from_refusal_command(name, &params.arguments).map_err(Error::invalid_params)?;
+                self.obeyed(|reply| Event::Refusal { command, reply }).await
             }
             other => Err(Error::invalid_params(format!("there is no command {}", actions::plain_id(other)))),
         }
@@ -167,16 +181,18 @@ impl LanguageServer for Adapter {
         let document = self.life.raw_uri(&params.text_document.uri);
         let offered = actions::offer(&report, from, to, profile.encoding);
         let offered = offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile));
-        Ok(Some(offered.chain(proto::to_hook_actions(&report.hooks)).collect()))
+        let refused = proto::to_refusal_actions(&report, params.range.start, params.range.end, profile);
+        let offered = offered.chain(refused).chain(proto::to_hook_actions(&report.hooks));
+        Ok(Some(offered.chain(proto::to_allow_actions(&report.allowances)).collect()))
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let path = uri::to_path(&params.text_document.uri);
-        if !path.is_some_and(|path| hooks::is_manifest(&path)) {
+        if !path.is_some_and(|path| hooks::is_manifest(&path) || reviews::is_review(&path)) {
             return Ok(None);
         }
-        let report = self.report(&params.text_document.uri).await;
-        Ok(report.map(|report| proto::to_lenses(&report.hooks)))
+        let Some(report) = self.report(&params.text_document.uri).await else { return Ok(None) };
+        Ok(Some([proto::to_lenses(&report.hooks), proto::to_allow_lenses(&report.allowances)].concat()))
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {

@@ -8,7 +8,9 @@ use tokio::sync::oneshot;
 
 use crate::facts::Digest;
 use crate::features::actions::Command;
+use crate::features::allowance;
 use crate::features::baseline::Before;
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
 use crate::features::hooks::{self, Offer, View};
@@ -16,7 +18,10 @@ use crate::features::reviews::Opened;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
 use crate::session::editor::Answer;
-use crate::session::hooks::Question;
+use crate::session::live::News;
+use crate::session::questions::Question;
+use crate::session::refusals;
+use crate::session::unsaved::Compared;
 use crate::text::Text;
 
 /// Gets what was done, as the answer to a command, or why nothing was.
@@ -135,12 +140,41 @@ pub enum Event {
         reply: Reply,
     },
     /// A worker has done what a person agreed to.
-    Granted {
+    Done {
+        /// What they were asked.
+        question: Question,
         /// What is to be said.
         done: Result<String, String>,
         /// Of the command.
         reply: Reply,
     },
+    /// Something about the logs of decisions, or about files in which something was refused.
+    Live(News),
+    /// `ruleline.decisions`
+    Decisions {
+        /// At most so many.
+        limit: usize,
+        /// Gets them, the newest first.
+        reply: oneshot::Sender<Vec<Decision>>,
+    },
+    /// A command about a refusal.
+    Refusal {
+        /// The command.
+        command: refusals::Command,
+        /// Gets what came of it.
+        reply: Reply,
+    },
+    /// A worker has written the review of a refusal.
+    RefusalReviewed {
+        /// The review, or why there is none.
+        made: Result<refusals::Opened, String>,
+        /// Of the command.
+        reply: Reply,
+    },
+    /// A worker has compared documents with their files; none when it panicked.
+    Compared(Option<Compared>),
+    /// The client is about to go.
+    Leaving,
     /// `ruleline.reload`
     Reload {
         /// Told when everything is forgotten and judging began anew.
@@ -188,4 +222,6 @@ pub struct Judged {
     pub parsed: Option<Digest>,
     /// What can be done about the hooks that it is of.
     pub hooks: Vec<Offer>,
+    /// What can be allowed after the review that it is.
+    pub allowances: Vec<allowance::Offer>,
 }

@@ -10,9 +10,14 @@ pub mod editor;
 pub mod event;
 mod handle;
 pub mod hooks;
+pub mod live;
+pub mod questions;
+pub mod refusals;
 pub mod schedule;
 pub mod settings;
 mod snapshot;
+mod status;
+pub mod unsaved;
 mod watch;
 mod workers;
 pub mod workspaces;
@@ -33,8 +38,10 @@ use crate::session::client::Profile;
 use crate::session::document::Document;
 use crate::session::editor::Editor;
 use crate::session::event::{Event, HookFile};
+use crate::session::live::Live;
 use crate::session::schedule::Schedule;
 use crate::session::settings::Settings;
+use crate::session::unsaved::UnsavedFiles;
 use crate::session::watch::Watcher;
 use crate::session::workers::Workers;
 use crate::session::workspaces::Workspaces;
@@ -80,8 +87,12 @@ pub struct Session {
     workers: Workers,
     /// Where hooks stand may have changed: the client is to ask for lenses again.
     refresh_hooks: bool,
-    /// What the client was last told of where hooks stand.
+    /// What the client was last told of how things stand.
     told_status: Option<Value>,
+    /// What agents are told.
+    live: Live,
+    /// What the editor holds unsaved.
+    unsaved: UnsavedFiles,
 }
 
 impl Session {
@@ -114,6 +125,8 @@ impl Session {
             workers: Workers::default(),
             refresh_hooks: false,
             told_status: None,
+            live: Live::default(),
+            unsaved: UnsavedFiles::default(),
         }
     }
 
@@ -126,7 +139,7 @@ impl Session {
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) => {
                     self.settle();
-                    match self.schedule.next_due() {
+                    match self.next_due() {
                         None => match events.recv().await {
                             Some(event) => event,
                             None => return,
@@ -141,6 +154,12 @@ impl Session {
             };
             self.survive(event);
         }
+    }
+
+    /// When there is something to do without an event; none when there is nothing.
+    fn next_due(&self) -> Option<Instant> {
+        let due = [self.schedule.next_due(), self.live.next_due(), self.unsaved.next_due()];
+        due.into_iter().flatten().min()
     }
 
     /// Handles one event; a panic is logged and costs that event alone.
@@ -158,10 +177,12 @@ impl Session {
                 self.schedule.hurry(key, now);
             }
         }
+        self.settle_live();
+        self.settle_unsaved();
         for key in self.schedule.start_due((self.clock)()) {
             self.start_judging(&key);
         }
-        if self.schedule.is_idle() {
+        if self.schedule.is_idle() && self.unsaved.is_idle() {
             for barrier in self.barriers.drain(..) {
                 let _ = barrier.send(());
             }

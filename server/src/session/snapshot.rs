@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::facts::Digest;
+use crate::features::allowance;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::{Diagnostic, Subject};
 use crate::features::{hooks, problems};
@@ -50,6 +51,10 @@ impl Snapshot {
         }
         if problems::is_config(path) {
             return Judged { diagnostics: problems::of_config(path, &self.text), ..Judged::default() };
+        }
+        let acts = self.engine.reviews.allowances(path);
+        if !acts.is_empty() {
+            return Judged { allowances: allowance::offers(&acts), ..Judged::default() };
         }
         if let Some(root) = hooks::root_of(path).or_else(|| self.engine.reviews.root_of(path)) {
             let view = hooks::view(self.engine.folders.as_ref(), &roots, &root, &self.engine.reviews);

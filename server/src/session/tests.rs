@@ -7,6 +7,7 @@ use tokio::sync::watch::channel;
 
 use super::editor::{Answered, Level, Place, Target};
 use super::*;
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
 use crate::text::Position;
 
@@ -63,6 +64,8 @@ impl Editor for FakeEditor {
     fn refresh_lenses(&self) {}
 
     fn tell_status(&self, _: &Value) {}
+
+    fn tell_decision(&self, _: &Decision) {}
 }
 
 /// A session whose events are handed over one by one.
