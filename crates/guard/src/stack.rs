@@ -127,7 +127,7 @@ impl Surroundings {
 
 /// The innermost root that holds `folder`.
 pub fn innermost(folder: &Path) -> Option<PathBuf> {
-    roots::enclosing(folder).into_iter().next().map(|root| root.path)
+    roots::innermost(folder).map(|root| root.path)
 }
 
 /// Whose rulebook it is.

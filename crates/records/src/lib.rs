@@ -5,9 +5,10 @@
 //! did. Owns the lines' shape, where they lie, appending and following. It judges nothing and knows no agent's words.
 
 pub mod entry;
+mod head;
 pub mod log;
 pub mod tail;
 
-pub use entry::{Added, Entry, Finding, JudgedFile, Outcome};
+pub use entry::{Added, Entry, Finding, JudgedFile, Outcome, Stretch};
 pub use log::{Log, LogError};
 pub use tail::Tail;

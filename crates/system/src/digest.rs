@@ -20,6 +20,11 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha256(bytes))
 }
 
+/// What a path is called where a name of a file is needed: its digest in hex.
+pub fn key(path: &std::path::Path) -> String {
+    sha256_hex(path.as_os_str().as_encoded_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

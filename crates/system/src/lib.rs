@@ -6,6 +6,7 @@
 //! their names ([`ancestry`]).
 
 pub mod ancestry;
+pub mod clock;
 pub mod digest;
 pub mod folders;
 pub mod git;

@@ -32,6 +32,11 @@ pub fn enclosing(folder: &Path) -> Vec<Root> {
     look_at_all(folder.ancestors()).collect()
 }
 
+/// The innermost root that holds `folder`; nothing above it is looked at.
+pub fn innermost(folder: &Path) -> Option<Root> {
+    look_at_all(folder.ancestors()).next()
+}
+
 /// As [`enclosing`], where those of the folder `known` are known: from there upwards nothing is looked at again.
 pub fn enclosing_within(folder: &Path, known: &Path, roots: &[Root]) -> Vec<Root> {
     let Ok(below) = folder.strip_prefix(known) else { return enclosing(folder) };
