@@ -15,6 +15,18 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// The 32 bytes that 64 hex digits spell.
+pub fn bytes_of(hex: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if hex.len() != 64 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
 /// Lower-case hex of the SHA-256 of `bytes`.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha256(bytes))
@@ -27,6 +39,15 @@ pub fn key(path: &std::path::Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn hex_is_read_as_it_is_written() {
+        let digest = super::sha256(b"abc");
+        assert_eq!(super::bytes_of(&super::hex(&digest)), Some(digest));
+        for wrong in ["", "ab", &"+f".repeat(32), &"é".repeat(32), &"0".repeat(65)] {
+            assert_eq!(super::bytes_of(wrong), None, "{wrong}");
+        }
+    }
+
     #[test]
     fn hex_is_the_usual_spelling() {
         assert_eq!(super::sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use hooks::review::escape;
 use records::{Entry, JudgedFile, Outcome};
 use rules::plain::{ID, WHY, plain};
+use system::digest::bytes_of;
 
 use crate::features::decisions::{path, stops};
 
@@ -71,7 +72,7 @@ pub fn allowances(entry: &Entry) -> Result<Vec<Allowance>, String> {
             let Some(rule) = &finding.rule else {
                 return Err(NEVER[1].1.to_owned());
             };
-            let digests = finding.rulebook_digest.as_deref().and_then(digest).zip(digest(&file.digest));
+            let digests = finding.rulebook_digest.as_deref().and_then(bytes_of).zip(bytes_of(&file.digest));
             let Some((rulebook, (rulebook_digest, added))) = finding.rulebook.clone().zip(digests) else { continue };
             let (rule, path, root) = (rule.clone(), file.path.clone(), entry.root.clone());
             let refusal = entry.id.clone();
@@ -85,18 +86,6 @@ pub fn allowances(entry: &Entry) -> Result<Vec<Allowance>, String> {
         return Err("no rule refused it, so no rule can let it pass".to_owned());
     }
     Ok(allowances)
-}
-
-/// 32 bytes of 64 hex digits.
-fn digest(hex: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// The text that a person reads; `may` says why nothing can be allowed from here.

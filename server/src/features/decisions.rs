@@ -251,6 +251,7 @@ pub mod tests {
             parents: vec!["bash".into()],
             took: 9,
             prev: String::new(),
+            stretch: None,
         }
     }
 

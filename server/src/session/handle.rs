@@ -227,6 +227,9 @@ impl Session {
         }
         self.watch_roots();
         self.judge_all_anew();
+        if rules {
+            self.look_at_logs();
+        }
     }
 
     fn want(&mut self, key: &str, reply: oneshot::Sender<Option<Arc<Report>>>) {

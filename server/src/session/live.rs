@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use guard::Config;
 use records::{Entry, Log, Outcome, Tail};
 use system::folders::create_private;
 
@@ -110,8 +111,8 @@ pub struct Live {
     /// Folders of open documents.
     folders: BTreeSet<PathBuf>,
     /// There may be something to read.
-    grown: bool,
-    running: bool,
+    pub(super) grown: bool,
+    pub(super) running: bool,
     rests_until: Option<Instant>,
     pub(super) decisions: Decisions,
     pub(super) refusals: Refusals,
@@ -404,8 +405,13 @@ fn follow(engine: &Engine, workspaces: &[PathBuf], folders: &[PathBuf], tails: V
     if let Err(refused) = user.admit(&user.state, workspaces) {
         return Followed { log: LogState::Broken(refused.to_string()), ..Followed::default() };
     }
-    let workspaces: Vec<PathBuf> = workspaces.iter().map(|folder| system::paths::resolve(folder)).collect();
     let mut followed = Followed::default();
+    // Only the user can say so.
+    let settings = user.admit(&user.user, workspaces).is_ok().then_some(user.user.as_path());
+    if Config::load(settings, []).log == guard::config::Log::Off {
+        followed.log = LogState::Off;
+    }
+    let workspaces: Vec<PathBuf> = workspaces.iter().map(|folder| system::paths::resolve(folder)).collect();
     let mut known = tails;
     for (root, whole) in projects(&workspaces, folders) {
         let place = known.iter().position(|it| it.root == root).map(|at| known.swap_remove(at));

@@ -46,6 +46,12 @@ impl Workers {
         }
     }
 
+    /// Whether everything is done, and what it gave was handed on.
+    #[cfg(test)]
+    pub fn are_idle(&self) -> bool {
+        self.lock().running == 0
+    }
+
     fn work(&self) {
         while let Some(job) = self.next() {
             if std::panic::catch_unwind(AssertUnwindSafe(job)).is_err() {
