@@ -239,7 +239,10 @@ impl Session {
                 self.editor.tell_decision(&self.decision(entry));
             }
         }
-        self.tell_status();
+        // The first word is said when rulebooks and hooks were looked at as well.
+        if self.told_status.is_some() {
+            self.tell_status();
+        }
     }
 
     fn add_refusals(&mut self, refusals: Vec<Refusal>) -> Files {

@@ -326,7 +326,7 @@ async fn s09_a_refusal_is_allowed_after_its_review_and_a_question() {
     project.look().await;
     assert_eq!(project.in_file(), [0; 0]);
     assert_eq!(standing(&project), [("no-eval".to_owned(), Standing::Used)]);
-    assert_eq!(project.case.session.list_decisions(1)[0].used, [id.clone()]);
+    assert_eq!(project.case.session.list_decisions(1)[0].used, std::slice::from_ref(&id));
     assert!(project.command(Command::Review { id: "other".into() }).await.is_err());
 }
 
