@@ -12,7 +12,9 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 /// SHA-256 of all of `parts`, one behind the other.
 pub fn sha256_of(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    parts.iter().for_each(|part| hasher.update(part));
+    for part in parts {
+        hasher.update(part);
+    }
     hasher.finalize().into()
 }
 
