@@ -9,6 +9,15 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
+/// SHA-256 of all of `parts`, one behind the other.
+pub fn sha256_of(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
 /// Lower-case hex of `bytes`.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("half a byte is one digit");
@@ -46,6 +55,11 @@ mod tests {
         for wrong in ["", "ab", &"+f".repeat(32), &"é".repeat(32), &"0".repeat(65)] {
             assert_eq!(super::bytes_of(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn parts_are_digested_as_the_whole() {
+        assert_eq!(super::sha256_of(&[b"a", b"", b"bc"]), super::sha256(b"abc"));
     }
 
     #[test]

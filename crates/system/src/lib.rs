@@ -10,6 +10,7 @@ pub mod clock;
 pub mod digest;
 pub mod folders;
 pub mod git;
+pub mod looks;
 pub mod open;
 pub mod paths;
 pub mod roots;
