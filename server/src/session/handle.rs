@@ -75,6 +75,7 @@ impl Session {
         }
         self.editor.meet(&profile);
         self.profile = profile;
+        self.live.begin();
         self.change_folders(folders, &[]);
     }
 

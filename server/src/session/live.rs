@@ -7,10 +7,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use guard::Config;
 use records::{Entry, Log, Outcome, Tail};
+use system::clock::rfc3339;
 use system::folders::create_private;
 
 use crate::engine::Engine;
@@ -112,6 +113,8 @@ pub struct Live {
     folders: BTreeSet<PathBuf>,
     /// There may be something to read.
     pub(super) grown: bool,
+    /// What is told of at the first look though it was there before: decisions from this time on, as they write it.
+    since: Option<String>,
     pub(super) running: bool,
     rests_until: Option<Instant>,
     pub(super) decisions: Decisions,
@@ -124,6 +127,11 @@ pub struct Live {
 }
 
 impl Live {
+    /// Decisions from here on are told of.
+    pub fn begin(&mut self) {
+        self.since = Some(rfc3339(SystemTime::now()));
+    }
+
     /// When there is something to do next.
     pub fn next_due(&self) -> Option<Instant> {
         let read = (self.grown && !self.running).then_some(self.rests_until).flatten();
@@ -197,8 +205,9 @@ impl Session {
             let workspaces = self.workspaces.to_paths();
             let folders: Vec<PathBuf> = self.live.folders.iter().cloned().collect();
             let tails = std::mem::take(&mut self.live.tails);
+            let since = self.live.since.take();
             self.work(move || {
-                let work = || follow(&engine, &workspaces, &folders, tails);
+                let work = || follow(&engine, &workspaces, &folders, tails, since.as_deref());
                 let followed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).ok();
                 Event::Live(News::Followed(followed.map(Box::new)))
             });
@@ -401,7 +410,13 @@ fn on_disk(path: &Path) -> Text {
 }
 
 /// Reads what is new in the logs of the projects that are open. Blocks.
-fn follow(engine: &Engine, workspaces: &[PathBuf], folders: &[PathBuf], tails: Vec<Followable>) -> Followed {
+fn follow(
+    engine: &Engine,
+    workspaces: &[PathBuf],
+    folders: &[PathBuf],
+    tails: Vec<Followable>,
+    since: Option<&str>,
+) -> Followed {
     let Some(user) = &engine.folders else {
         return Followed { log: LogState::Broken("this user's folders are not known".into()), ..Followed::default() };
     };
@@ -423,7 +438,10 @@ fn follow(engine: &Engine, workspaces: &[PathBuf], folders: &[PathBuf], tails: V
             match tail.latest(decisions::MOST) {
                 Ok(entries) => {
                     let ours = entries.into_iter().filter(|entry| is_ours(entry, &root, whole, &workspaces));
-                    followed.former.extend(ours.map(decisions::kept));
+                    let is_former = |entry: &Entry| since.is_none_or(|since| entry.time.as_str() < since);
+                    let (former, fresh): (Vec<Entry>, Vec<Entry>) = ours.partition(is_former);
+                    followed.former.extend(former.into_iter().map(decisions::kept));
+                    followed.take(fresh);
                 }
                 Err(error) => followed.log = LogState::Broken(error.to_string()),
             }
@@ -470,8 +488,8 @@ fn is_ours(entry: &Entry, root: &Path, whole: bool, workspaces: &[PathBuf]) -> b
 
 impl Followed {
     fn advance(&mut self, number: usize, workspaces: &[PathBuf]) {
-        let Followable { root, whole, tail } = &mut self.tails[number];
         for _ in 0..ROUNDS {
+            let Followable { root, whole, tail } = &mut self.tails[number];
             let entries = match tail.advance() {
                 Ok(entries) if entries.is_empty() => return,
                 Ok(entries) => entries,
@@ -480,16 +498,23 @@ impl Followed {
                     return;
                 }
             };
-            for entry in entries.into_iter().filter(|entry| is_ours(entry, root, *whole, workspaces)) {
-                self.counts.judged += 1;
-                self.counts.refused += u64::from(entry.decision == Outcome::Deny);
-                self.counts.asked += u64::from(entry.decision == Outcome::Ask);
-                self.fresh.push(decisions::kept(entry));
-            }
-            let more = self.fresh.len().saturating_sub(decisions::MOST);
-            self.fresh.drain(..more);
+            let ours = entries.into_iter().filter(|entry| is_ours(entry, root, *whole, workspaces));
+            let ours: Vec<Entry> = ours.collect();
+            self.take(ours);
         }
         self.more = true;
+    }
+
+    /// Takes new decisions in.
+    fn take(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            self.counts.judged += 1;
+            self.counts.refused += u64::from(entry.decision == Outcome::Deny);
+            self.counts.asked += u64::from(entry.decision == Outcome::Ask);
+            self.fresh.push(decisions::kept(entry));
+        }
+        let more = self.fresh.len().saturating_sub(decisions::MOST);
+        self.fresh.drain(..more);
     }
 
     /// Places what was refused in the files as they are; the newest, as many as are shown.
