@@ -4,7 +4,11 @@
 
 pub mod actions;
 pub mod baseline;
+pub mod completion;
 pub mod diagnostics;
 pub mod hooks;
+pub mod hover;
+pub mod own;
 pub mod problems;
 pub mod reviews;
+pub mod writing;

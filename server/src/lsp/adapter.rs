@@ -8,20 +8,21 @@ use tokio::sync::{mpsc, oneshot};
 use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::{
-    CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
-    DocumentDiagnosticReportResult, ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url,
-    WorkspaceFolder,
+    CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionParams,
+    CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandParams, Hover, HoverParams,
+    InitializeParams, InitializeResult, InitializedParams, TextDocumentPositionParams, Url, WorkspaceFolder,
 };
 
 use crate::features::diagnostics::Report;
 use crate::features::{actions, hooks};
 use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
-use crate::lsp::{capabilities, proto, uri};
+use crate::lsp::{capabilities, own, proto, uri};
 use crate::session::client::Profile;
 use crate::session::event::Event;
+use crate::session::rulebook::{Inquiry, Meaning};
 
 /// What the router calls.
 pub struct Adapter {
@@ -54,6 +55,12 @@ impl Adapter {
     async fn report(&self, document: &Url) -> Option<Arc<Report>> {
         let key = document.to_string();
         self.ask(|reply| Event::Wanted { key, reply }).await.flatten()
+    }
+
+    /// Asks something about a document; none when it is not open, or there is nothing to say.
+    async fn inquire<T>(&self, document: &Url, inquiry: impl FnOnce(oneshot::Sender<T>) -> Inquiry) -> Option<T> {
+        let key = document.to_string();
+        self.ask(|reply| Event::Inquired { key, inquiry: inquiry(reply) }).await
     }
 
     async fn run(&self, params: &ExecuteCommandParams) -> Result<Value> {
@@ -168,6 +175,29 @@ impl LanguageServer for Adapter {
         let offered = actions::offer(&report, from, to, profile.encoding);
         let offered = offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile));
         Ok(Some(offered.chain(proto::to_hook_actions(&report.hooks)).collect()))
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let at = proto::from_position(position);
+        let found = self.inquire(&text_document.uri, |reply| Inquiry::Completion { at, reply }).await;
+        Ok(found.map(|(text, all)| own::to_completion(&text, &all, self.remote.profile())))
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let (document, at) = (text_document.uri, proto::from_position(position));
+        let profile = self.remote.profile();
+        match self.inquire(&document, |reply| Inquiry::Meaning { at, reply }).await {
+            None => Ok(None),
+            Some(Meaning::Ours(told, text)) => Ok(told.map(|told| own::to_hover(&text, &told, profile))),
+            Some(Meaning::NotOurs) => {
+                let Some(report) = self.report(&document).await else { return Ok(None) };
+                let of = report.clone();
+                let told = self.inquire(&document, |reply| Inquiry::Findings { at, report: of, reply }).await;
+                Ok(told.flatten().map(|told| own::to_hover(&report.text, &told, profile)))
+            }
+        }
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

@@ -17,6 +17,7 @@ use crate::session::client::Profile;
 use crate::session::document::Edit;
 use crate::session::editor::Answer;
 use crate::session::hooks::Question;
+use crate::session::rulebook::Inquiry;
 use crate::text::Text;
 
 /// Gets what was done, as the answer to a command, or why nothing was.
@@ -140,6 +141,13 @@ pub enum Event {
         done: Result<String, String>,
         /// Of the command.
         reply: Reply,
+    },
+    /// Something is asked about a document, mostly while it is written.
+    Inquired {
+        /// The document.
+        key: String,
+        /// What.
+        inquiry: Inquiry,
     },
     /// `ruleline.reload`
     Reload {

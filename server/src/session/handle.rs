@@ -44,6 +44,7 @@ impl Session {
             Event::Reviewed { made, reply } => self.take_review(made, reply),
             Event::Answered { question, answer, reply } => self.take_answer(question, &answer, reply),
             Event::Granted { done, reply } => self.take_grant(done, reply),
+            Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
                 self.judge_all_anew();
@@ -90,7 +91,7 @@ impl Session {
         }
     }
 
-    fn user_folder(&self) -> Option<&Path> {
+    pub(super) fn user_folder(&self) -> Option<&Path> {
         self.engine.folders.as_ref().map(|folders| folders.user.as_path())
     }
 
@@ -325,6 +326,11 @@ impl Session {
                 let _ = events.send(event);
             }
         });
+    }
+
+    /// Has `work` done by a worker that answers by itself.
+    pub(super) fn answer(&self, work: impl FnOnce() + Send + 'static) {
+        self.workers.run(work);
     }
 
     fn take_judgement(&mut self, key: &str, stamp: u64, found: Option<Judged>) {

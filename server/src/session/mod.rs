@@ -10,6 +10,7 @@ pub mod editor;
 pub mod event;
 mod handle;
 pub mod hooks;
+pub mod rulebook;
 pub mod schedule;
 pub mod settings;
 mod snapshot;
