@@ -5,6 +5,7 @@
 pub mod actions;
 pub mod baseline;
 pub mod completion;
+pub mod counts;
 pub mod diagnostics;
 pub mod hooks;
 pub mod hover;

@@ -64,19 +64,10 @@ impl Reviews {
         let root = system::paths::resolve(root);
         let tree = Tree::read(&root).map_err(|refused| format!("the hooks cannot be read whole: {refused}"))?;
         let tree = tree.ok_or("there are no hooks to review")?;
-        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
-        let folder = folders.state.join(FOLDER);
-        create_private(&folder).map_err(|refused| refused.to_string())?;
         let text = review(&root, &tree).text;
         // Equal bytes of two roots are two reviews.
         let of = [root.as_os_str().as_encoded_bytes(), tree.digest.hex().as_bytes()].join(&0);
-        let name = format!("{}.txt", &system::digest::sha256_hex(&of)[..12]);
-        let opened = Root::open(&folder).map_err(|error| error.to_string())?;
-        sweep(&opened, &folder, SystemTime::now());
-        opened
-            .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
-            .map_err(|error| format!("the review cannot be written: {error}"))?;
-        let file = folder.join(name);
+        let file = Reviews::show_text(folders, workspaces, &of, &text)?;
         let mut shown = self.lock();
         shown.retain(|one| one.at.elapsed() < KEPT && one.root != root);
         if shown.len() >= MOST {
@@ -86,6 +77,23 @@ impl Reviews {
         let (root_, digest, files, at) = (root.clone(), tree.digest, tree.files.len(), Instant::now());
         shown.push(Shown { root: root_, digest, files, token, at, file: file.clone() });
         Ok(Opened { root, digest, files, file, text })
+    }
+
+    /// Writes a text to be read into a private file that is named after what it is `of`; it offers nothing. Blocks.
+    ///
+    /// # Errors
+    /// Why it is not written, in one line.
+    pub fn show_text(folders: &Folders, workspaces: &[PathBuf], of: &[u8], text: &str) -> Result<PathBuf, String> {
+        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
+        let folder = folders.state.join(FOLDER);
+        create_private(&folder).map_err(|refused| refused.to_string())?;
+        let name = format!("{}.txt", &system::digest::sha256_hex(of)[..12]);
+        let opened = Root::open(&folder).map_err(|error| error.to_string())?;
+        sweep(&opened, &folder, SystemTime::now());
+        opened
+            .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
+            .map_err(|error| format!("the review cannot be written: {error}"))?;
+        Ok(folder.join(name))
     }
 
     /// The token of a review of these bytes that counts still.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tower_lsp::LanguageServer;
-use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
     CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionParams,
     CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
@@ -21,6 +21,7 @@ use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
 use crate::lsp::{capabilities, own, proto, uri};
 use crate::session::client::Profile;
+use crate::session::counting::Waiter;
 use crate::session::event::Event;
 use crate::session::rulebook::{Inquiry, Meaning};
 
@@ -88,10 +89,28 @@ impl Adapter {
                     None => Err(Error::internal_error()),
                 }
             }
+            proto::SHOW_FINDINGS => {
+                let (path, rule) = own::from_show_findings(&params.arguments).map_err(Error::invalid_params)?;
+                let waiter = |reply| Waiter::Listing { rule, reply };
+                match self.ask(|reply| Event::CountWanted { path, waiter: waiter(reply) }).await {
+                    Some(Ok(answer)) => Ok(answer),
+                    Some(Err(why)) => Err(Error::invalid_params(why)),
+                    None => Err(Error::internal_error()),
+                }
+            }
             other => Err(Error::invalid_params(format!("there is no command {}", actions::plain_id(other)))),
         }
     }
 }
+
+/// What was asked about is not what is there any more; clients ask again by themselves.
+fn outdated() -> Error {
+    let message = "the lenses were asked for anew".into();
+    Error { code: ErrorCode::ServerError(CONTENT_MODIFIED), message, data: None }
+}
+
+/// The protocol's `ContentModified`.
+const CONTENT_MODIFIED: i64 = -32801;
 
 fn folders(folders: &[WorkspaceFolder]) -> Vec<PathBuf> {
     folders.iter().filter_map(|folder| uri::to_path(&folder.uri)).collect()
@@ -201,12 +220,23 @@ impl LanguageServer for Adapter {
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        let path = uri::to_path(&params.text_document.uri);
-        if !path.is_some_and(|path| hooks::is_manifest(&path)) {
-            return Ok(None);
+        let document = params.text_document.uri;
+        if uri::to_path(&document).is_some_and(|path| hooks::is_manifest(&path)) {
+            let report = self.report(&document).await;
+            return Ok(report.map(|report| proto::to_lenses(&report.hooks)));
         }
-        let report = self.report(&params.text_document.uri).await;
-        Ok(report.map(|report| proto::to_lenses(&report.hooks)))
+        let lenses = self.inquire(&document, |reply| Inquiry::Lenses { reply }).await;
+        let (raw, profile) = (self.life.raw_uri(&document), self.remote.profile());
+        Ok(lenses.map(|lenses| own::to_lenses(&lenses, &raw, profile)))
+    }
+
+    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+        let own::Seen { path, rule, says, asked } = own::from_lens(&lens).map_err(Error::invalid_params)?;
+        let waiter = |reply| Waiter::Lens { rule, says, asked, reply };
+        match self.ask(|reply| Event::CountWanted { path, waiter: waiter(reply) }).await.flatten() {
+            Some(title) => Ok(own::resolved(lens, title)),
+            None => Err(outdated()),
+        }
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {

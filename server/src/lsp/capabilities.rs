@@ -47,7 +47,7 @@ fn capabilities(profile: &Profile) -> ServerCapabilities {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
             ..CodeActionOptions::default()
         })),
-        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
         completion_provider: Some(CompletionOptions {
             trigger_characters: Some(["[", "=", "\"", "'"].map(str::to_owned).to_vec()),
             ..CompletionOptions::default()

@@ -34,8 +34,11 @@ pub const REVIEW_HOOKS: &str = "ruleline.reviewHooks";
 pub const TRUST_HOOKS: &str = "ruleline.trustHooks";
 /// Takes trust back.
 pub const UNTRUST_HOOKS: &str = "ruleline.untrustHooks";
+/// Shows what a rule finds in the workspace.
+pub const SHOW_FINDINGS: &str = "ruleline.showFindings";
 /// The commands that `workspace/executeCommand` knows.
-pub const COMMANDS: [&str; 7] = [OPEN_RULE, EXPLAIN, RELOAD, STATUS, REVIEW_HOOKS, TRUST_HOOKS, UNTRUST_HOOKS];
+pub const COMMANDS: [&str; 8] =
+    [OPEN_RULE, EXPLAIN, RELOAD, STATUS, REVIEW_HOOKS, TRUST_HOOKS, UNTRUST_HOOKS, SHOW_FINDINGS];
 
 /// A position as the client counts.
 pub fn from_position(position: lsp::Position) -> Position {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -9,11 +10,13 @@ use tokio::sync::oneshot;
 use crate::facts::Digest;
 use crate::features::actions::Command;
 use crate::features::baseline::Before;
+use crate::features::counts::Count;
 use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
 use crate::features::hooks::{self, Offer, View};
 use crate::features::reviews::Opened;
 use crate::session::client::Profile;
+use crate::session::counting::{Listing, Waiter};
 use crate::session::document::Edit;
 use crate::session::editor::Answer;
 use crate::session::hooks::Question;
@@ -148,6 +151,29 @@ pub enum Event {
         key: String,
         /// What.
         inquiry: Inquiry,
+    },
+    /// Somebody wants to know what a rule finds in the workspace.
+    CountWanted {
+        /// The rulebook.
+        path: PathBuf,
+        /// Who, and of which rule.
+        waiter: Waiter,
+    },
+    /// A worker has counted what the rules of a rulebook find.
+    Counted {
+        /// The rulebook.
+        path: PathBuf,
+        /// What it came to.
+        count: Count,
+        /// Which count it is; set when it was stopped.
+        stopped: Arc<AtomicBool>,
+    },
+    /// A worker has written a text of findings.
+    Listed {
+        /// The text, or why there is none.
+        made: Result<Listing, String>,
+        /// Of the command.
+        reply: Reply,
     },
     /// `ruleline.reload`
     Reload {

@@ -45,8 +45,12 @@ impl Session {
             Event::Answered { question, answer, reply } => self.take_answer(question, &answer, reply),
             Event::Granted { done, reply } => self.take_grant(done, reply),
             Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
+            Event::CountWanted { path, waiter } => self.want_count(&path, waiter),
+            Event::Counted { path, count, stopped } => self.take_count(path, count, &stopped),
+            Event::Listed { made, reply } => self.take_listing(made, reply),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
+                self.counting.restart();
                 self.judge_all_anew();
                 let _ = reply.send(());
             }
@@ -143,6 +147,7 @@ impl Session {
     fn save(&mut self, key: &str) {
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
+        self.counting.outdate();
         match document.path.clone() {
             Some(path) if is_of_rules(&path, self.user_folder()) => self.notice(&[path]),
             _ => self.touch(key),
@@ -154,6 +159,9 @@ impl Session {
         let Some(document) = self.documents.remove(key) else { return };
         for waiting in document.waiting {
             let _ = waiting.send(None);
+        }
+        if let Some(path) = &document.resolved {
+            self.counting.forget(path);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
         if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder()) || problems::is_config(&path)) {
@@ -199,7 +207,9 @@ impl Session {
         }
         if rules {
             self.engine.rulebooks.forget();
+            self.counting.restart();
         }
+        self.counting.outdate();
         if let Some(watcher) = &mut self.watcher {
             watcher.look_again();
         }
@@ -266,6 +276,7 @@ impl Session {
             "documents": self.documents.len(),
             "rulebooksLoaded": self.engine.rulebooks.loads(),
             "textsParsed": self.engine.facts.parses(),
+            "filesCounted": self.counting.judged,
         })
     }
 

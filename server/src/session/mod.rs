@@ -5,6 +5,7 @@
 //! here names LSP types, and nothing here waits for the editor.
 
 pub mod client;
+pub mod counting;
 pub mod document;
 pub mod editor;
 pub mod event;
@@ -31,6 +32,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::Engine;
 use crate::facts::Digest;
 use crate::session::client::Profile;
+use crate::session::counting::Counting;
 use crate::session::document::Document;
 use crate::session::editor::Editor;
 use crate::session::event::{Event, HookFile};
@@ -79,6 +81,9 @@ pub struct Session {
     survey: Survey,
     watcher: Option<Watcher>,
     workers: Workers,
+    /// What rules find in the workspace, and who counts it.
+    counting: Counting,
+    counters: Workers,
     /// Where hooks stand may have changed: the client is to ask for lenses again.
     refresh_hooks: bool,
     /// What the client was last told of where hooks stand.
@@ -113,6 +118,8 @@ impl Session {
             survey: Survey::default(),
             watcher: None,
             workers: Workers::default(),
+            counting: Counting::default(),
+            counters: Workers::one(),
             refresh_hooks: false,
             told_status: None,
         }
@@ -158,6 +165,9 @@ impl Session {
             for key in self.documents.keys() {
                 self.schedule.hurry(key, now);
             }
+        }
+        if self.counting.take_outdated() {
+            self.editor.refresh_lenses();
         }
         for key in self.schedule.start_due((self.clock)()) {
             self.start_judging(&key);

@@ -12,6 +12,7 @@ use crate::features::diagnostics::{Report, RulePlace};
 use crate::features::hover::{self, Hover};
 use crate::features::own::OwnFile;
 use crate::session::Session;
+use crate::session::counting::Lenses;
 use crate::text::{Position, Text};
 
 /// One question.
@@ -22,6 +23,11 @@ pub enum Inquiry {
         at: Position,
         /// Gets the suggestions, and the text that their spans are of.
         reply: oneshot::Sender<(Text, Vec<Suggestion>)>,
+    },
+    /// The lenses over the rules of a rulebook.
+    Lenses {
+        /// Gets them.
+        reply: oneshot::Sender<Lenses>,
     },
     /// What stands at a place of one of our files.
     Meaning {
@@ -51,9 +57,9 @@ pub enum Meaning {
 
 impl Session {
     /// Has a question about a document answered.
-    pub(super) fn inquire(&self, key: &str, inquiry: Inquiry) {
+    pub(super) fn inquire(&mut self, key: &str, inquiry: Inquiry) {
         let Some(document) = self.documents.get(key) else { return };
-        let path = document.path.clone();
+        let (path, resolved) = (document.path.clone(), document.resolved.clone());
         let file = path.as_deref().and_then(|path| OwnFile::of(path, self.user_folder()));
         let (text, encoding) = (document.text.clone(), self.profile.encoding);
         match (inquiry, file, path) {
@@ -62,7 +68,10 @@ impl Session {
                 let all = completion::suggest(file, &path, &text.text, offset);
                 let _ = reply.send((text, all));
             }),
-            (Inquiry::Completion { .. }, ..) => {}
+            (Inquiry::Lenses { reply }, Some(OwnFile::Rulebook(_)), _) => {
+                self.ask_lenses(&resolved.unwrap_or_default(), &text, reply);
+            }
+            (Inquiry::Completion { .. } | Inquiry::Lenses { .. }, ..) => {}
             (Inquiry::Meaning { at, reply }, Some(file), _) => self.answer(move || {
                 let offset = text.offset(at, encoding).at;
                 let told = hover::of_file(file, &text.text, offset);
