@@ -179,7 +179,7 @@ impl Config {
         let mut config = Config::default();
         if let Some(folder) = user {
             let read = system::open::read_below(folder, Path::new("config.toml"), LARGEST);
-            config.take(&folder.join("config.toml"), read, Owner::User);
+            config.add_user(&folder.join("config.toml"), read);
         }
         for root in projects {
             config.add_project(&root.join(PROJECT_CONFIG), read_project(root));
@@ -190,6 +190,11 @@ impl Config {
     /// Adds what a project's file says, as it was read by [`read_project`].
     pub fn add_project(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
         self.take(file, read, Owner::Project);
+    }
+
+    /// Adds what the user's file says, read as a project's is.
+    pub fn add_user(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
+        self.take(file, read, Owner::User);
     }
 
     fn take(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>, owner: Owner) {

@@ -546,6 +546,19 @@ mod tests {
     }
 
     #[test]
+    fn a_json_rulebook_is_counted_as_one_that_check_is_given() {
+        let case = Case::new("");
+        case.write(".ruleline/rules.json", r#"{"rules": [{"id": "a", "paths": ["src/*.py"], "forbid": ["x"]}]}"#);
+        case.write("src/a.py", "x\ny\nx\n");
+        let scope = Scope::of(&case.root().join(".ruleline/rules.json"), None, &[case.root()], false).unwrap();
+        let stopped = AtomicBool::new(false);
+        let counted = count(&case.engine, &scope, Known::default(), Bounds::default(), &stopped).counted.unwrap();
+        let lens = &lenses(&counted.book)[0];
+        assert_eq!(counted.title("a", &lens.says), "2 findings in 1 file");
+        assert!(counted.book.text.text[lens.at..].starts_with("{\"id\""));
+    }
+
+    #[test]
     fn a_rulebook_is_counted_over_what_is_open_of_its_project() {
         let folders = |path: &str, user: Option<&str>, open: &[&str]| {
             let open: Vec<PathBuf> = open.iter().map(PathBuf::from).collect();
