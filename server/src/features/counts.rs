@@ -538,6 +538,7 @@ mod tests {
         case.write("a.py", "eval('secret')\n");
         case.write("b\n.py", "eval(1)\n");
         let counted = case.count_until(&AtomicBool::new(false)).counted.unwrap();
+        assert_eq!(counted.found(2).count(), 0, "nothing changed, so that nothing is found of a rule about any change");
         let text = counted.listing("no-eval").unwrap().replace(case.root().to_str().unwrap(), "ROOT");
         let expected = "Rule no-eval of ROOT/.ruleline/rules.toml:2\n2 findings in 2 files\n\n\
                         ROOT/a.py:1: calls eval\nROOT/b\\n.py:1: calls eval\n";
