@@ -223,7 +223,7 @@ fn hover_says_what_a_key_means() {
     "#);
 }
 
-const EVAL: &str = "[[rule]]\nid = \"no-eval\"\npaths = [\"**/*.py\"]\nforbid = ['eval', 'eval.']\n\
+const EVAL: &str = "[[rule]]\nid = \"no-eval\"\npaths = [\"**/*.py\"]\nforbid = ['eval']\nforbid_calls = [\"eval\"]\n\
                     why = \"see [here](command:x) <b>\"\n";
 
 #[test]
