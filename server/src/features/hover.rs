@@ -12,7 +12,7 @@ use syntax::Span;
 use crate::features::actions::{effect_of, plain_id};
 use crate::features::diagnostics::{Report, RulePlace};
 use crate::features::own::{OwnFile, Table, event};
-use crate::features::writing::{Slot, Spot, spot, unquoted};
+use crate::features::writing::{Grammar, Slot, Spot, spot, unquoted};
 
 /// Most rules that are told of at one place.
 const RULES: usize = 5;
@@ -80,7 +80,8 @@ fn of_key(file: OwnFile, path: &[String], key: &Key) -> Vec<String> {
     if !matches!(key.values, rules::keys::Values::Bool) {
         lines.extend(file.words(key).iter().map(|Word { text, about }| format!("{text}: {about}")));
     }
-    if file.words(key).is_empty() {
+    // Examples are written as the table's own file is.
+    if file.words(key).is_empty() && file.grammar() != Grammar::Json {
         lines.push(format!("For example: {}", key.example));
     }
     if key.required {
@@ -164,7 +165,8 @@ mod tests {
             (rulebook, "[[rule]]\npath|s = [", "paths", "It must be there."),
             (rulebook, "[[rule]]\nwhe|n = []", "when", "It is read beside question alone."),
             (rulebook, "[[ru|le]]\n", "[[rule]]", "a rule"),
-            (json, "{\"rules\": [{\"for|bid\": []}]}", "\"forbid\"", "For example: ['\\bTODO\\b']"),
+            (rulebook, "[[rule]]\nfor|bid = []", "forbid", "For example: ['\\bTODO\\b']"),
+            (json, "{\"rules\": [{\"for|bid\": []}]}", "\"forbid\"", "a match is a finding"),
             (config, "on_fail|ure = 'deny'", "on_failure", "A project may only make it stricter."),
             (config, "ask_una|ttended = 'ask'", "ask_unattended", "no project may"),
             (config, "tele|metry = true", "telemetry", "kept for a later version"),
