@@ -178,7 +178,7 @@ impl Guards<'_> {
             || admitted.unusable.clone().unwrap_or_else(|| "the user database has no home folder".to_owned());
         // A folder that lies in any workspace may have come with it, whoever works there now (S3).
         let outside = |state| {
-            let around: Vec<PathBuf> = roots::enclosing(state).into_iter().map(|root| root.path).collect();
+            let around: Vec<PathBuf> = self.surroundings.roots_above(state).into_iter().map(|root| root.path).collect();
             let admitted = self.folders.map_or(Ok(()), |folders| folders.admit(state, &around));
             admitted.map(|()| state).map_err(|refused| refused.to_string())
         };

@@ -9,6 +9,15 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
+/// SHA-256 of all of `parts`, one behind the other.
+pub fn sha256_of(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
 /// Lower-case hex of `bytes`.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("half a byte is one digit");
@@ -22,6 +31,11 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn parts_are_digested_as_the_whole() {
+        assert_eq!(super::sha256_of(&[b"a", b"", b"bc"]), super::sha256(b"abc"));
+    }
+
     #[test]
     fn hex_is_the_usual_spelling() {
         assert_eq!(super::sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -9,6 +9,7 @@ pub mod ancestry;
 pub mod digest;
 pub mod folders;
 pub mod git;
+pub mod looks;
 pub mod open;
 pub mod paths;
 pub mod roots;

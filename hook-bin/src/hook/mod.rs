@@ -137,6 +137,10 @@ fn watch(arguments: &Arguments, event: Event, payload: Vec<u8>, deadline: Instan
             work::answer(&arguments, &event, &payload, deadline, &strictness)
         }));
         let _ = done.send(judged.map_err(|_| panic_words()));
+        // The process ends now; a thread that ends beside it would only be in its way.
+        loop {
+            thread::park();
+        }
     });
     if let Err(error) = worker {
         return fail(

@@ -14,7 +14,7 @@ use guard::stack::{Named, Surroundings};
 use guard::{Guards, decide};
 use rules::{FactSource, ParseNow};
 use syntax::{Facts, Language};
-use system::{Folders, paths};
+use system::{Folders, looks, paths};
 
 use super::arguments::{Arguments, Guard};
 use super::{failpoint, problems};
@@ -68,6 +68,16 @@ impl RulebookSource for KeptFromDisk {
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(
+    arguments: &Arguments,
+    event: &Event,
+    payload: &[u8],
+    deadline: Instant,
+    strictness: &OnceLock<OnFailure>,
+) -> Answer {
+    looks::once(|| decide_and_say(arguments, event, payload, deadline, strictness))
+}
+
+fn decide_and_say(
     arguments: &Arguments,
     event: &Event,
     payload: &[u8],
