@@ -53,8 +53,18 @@ const USES: [(&str, &[&str]); 11] = [
             "ruleline-wire",
         ],
     ),
-    // The last three are what its tests look into.
-    ("ruleline", &["ruleline-hook", "ruleline-server-lib", "ruleline-hooks", "ruleline-rules", "ruleline-wire"]),
+    // All but the first two are what its tests look into.
+    (
+        "ruleline",
+        &[
+            "ruleline-hook",
+            "ruleline-server-lib",
+            "ruleline-guard",
+            "ruleline-hooks",
+            "ruleline-rules",
+            "ruleline-wire",
+        ],
+    ),
 ];
 
 /// Only the server runs tasks and speaks LSP.

@@ -3,6 +3,8 @@
 //! Only the keys that judging needs are given a type here; the others are known by name, so that a project that sets
 //! what is the user's alone is told so. A file that is wrong never loosens: what it says wrongly is as if not said.
 
+pub mod keys;
+
 use std::path::{Path, PathBuf};
 
 use system::OpenError;
@@ -130,7 +132,7 @@ pub struct ConfigProblem {
 
 /// What a project's file may do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Law {
+pub enum Law {
     /// Set it.
     Set,
     /// Only make it stricter.
@@ -160,6 +162,11 @@ const LAW: [(&str, Law); 17] = [
     ("telemetry", Law::UserOnly),
 ];
 
+/// What a project's file may do with a key; none for a name that is no key.
+pub fn law_of(name: &str) -> Option<Law> {
+    LAW.iter().find(|(known, _)| *known == name).map(|(_, law)| *law)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     User,
@@ -172,7 +179,7 @@ impl Config {
         let mut config = Config::default();
         if let Some(folder) = user {
             let read = system::open::read_below(folder, Path::new("config.toml"), LARGEST);
-            config.take(&folder.join("config.toml"), read, Owner::User);
+            config.add_user(&folder.join("config.toml"), read);
         }
         for root in projects {
             config.add_project(&root.join(PROJECT_CONFIG), read_project(root));
@@ -183,6 +190,11 @@ impl Config {
     /// Adds what a project's file says, as it was read by [`read_project`].
     pub fn add_project(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
         self.take(file, read, Owner::Project);
+    }
+
+    /// Adds what the user's file says, read as a project's is.
+    pub fn add_user(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
+        self.take(file, read, Owner::User);
     }
 
     fn take(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>, owner: Owner) {
@@ -223,9 +235,9 @@ impl Config {
         };
         for (key, value) in table.get_ref() {
             let name: &str = key.get_ref();
-            let said = match LAW.iter().find(|(known, _)| *known == name) {
+            let said = match law_of(name) {
                 None => Err(format!("`{name}` is not a key of config.toml")),
-                Some((_, Law::UserOnly)) if owner == Owner::Project => {
+                Some(Law::UserOnly) if owner == Owner::Project => {
                     Err(format!("`{name}` is the user's alone to set; the user's value holds"))
                 }
                 Some(_) => self.set(name, value, owner),

@@ -11,6 +11,7 @@ pub mod forest;
 pub mod glob;
 pub mod instructions;
 pub mod judge;
+pub mod keys;
 pub mod paths;
 pub mod plain;
 pub mod reason;

@@ -129,16 +129,7 @@ impl Reviews {
         text: &str,
         acts: Vec<Act>,
     ) -> Result<PathBuf, String> {
-        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
-        let folder = folder(folders);
-        create_private(&folder).map_err(|refused| refused.to_string())?;
-        let name = format!("{}.txt", &system::digest::sha256_hex(of)[..12]);
-        let opened = Root::open(&folder).map_err(|error| error.to_string())?;
-        sweep(&opened, &folder, SystemTime::now());
-        opened
-            .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
-            .map_err(|error| format!("the review cannot be written: {error}"))?;
-        let file = folder.join(name);
+        let file = Reviews::show_text(folders, workspaces, of, text)?;
         let tokens = acts.iter().map(|_| random()).collect::<Result<Vec<_>, _>>()?;
         let mut shown = self.lock();
         shown.retain(|one| one.counts() && one.file != file);
@@ -149,6 +140,23 @@ impl Reviews {
             shown.push(Shown { act, token, at: Instant::now(), file: file.clone() });
         }
         Ok(file)
+    }
+
+    /// Writes a text to be read into a private file that is named after what it is `of`; it offers nothing. Blocks.
+    ///
+    /// # Errors
+    /// Why it is not written, in one line.
+    pub fn show_text(folders: &Folders, workspaces: &[PathBuf], of: &[u8], text: &str) -> Result<PathBuf, String> {
+        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
+        let folder = folder(folders);
+        create_private(&folder).map_err(|refused| refused.to_string())?;
+        let name = format!("{}.txt", &system::digest::sha256_hex(of)[..12]);
+        let opened = Root::open(&folder).map_err(|error| error.to_string())?;
+        sweep(&opened, &folder, SystemTime::now());
+        opened
+            .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
+            .map_err(|error| format!("the review cannot be written: {error}"))?;
+        Ok(folder.join(name))
     }
 
     /// The token of a review of these bytes that counts still.

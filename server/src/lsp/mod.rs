@@ -7,6 +7,7 @@ mod adapter;
 mod capabilities;
 mod frames;
 mod gate;
+mod own;
 mod proto;
 mod pump;
 mod remote;

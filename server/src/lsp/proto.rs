@@ -43,8 +43,10 @@ pub const DECISIONS: &str = "ruleline.decisions";
 pub const REVIEW_REFUSAL: &str = "ruleline.reviewRefusal";
 /// Allows it once.
 pub const ALLOW_ONCE: &str = "ruleline.allowOnce";
+/// Shows what a rule finds in the workspace.
+pub const SHOW_FINDINGS: &str = "ruleline.showFindings";
 /// The commands that `workspace/executeCommand` knows.
-pub const COMMANDS: [&str; 10] = [
+pub const COMMANDS: [&str; 11] = [
     OPEN_RULE,
     EXPLAIN,
     RELOAD,
@@ -55,6 +57,7 @@ pub const COMMANDS: [&str; 10] = [
     DECISIONS,
     REVIEW_REFUSAL,
     ALLOW_ONCE,
+    SHOW_FINDINGS,
 ];
 
 /// How many decisions a client gets that does not say.

@@ -30,6 +30,10 @@ pub struct Profile {
     pub shows_documents: bool,
     /// It can be told to ask for lenses again.
     pub refreshes_lenses: bool,
+    /// It fills in places of a completion that was taken.
+    pub fills_snippets: bool,
+    /// It shows Markdown alone where something is told of a place.
+    pub reads_markdown_alone: bool,
     /// It wants to be told how things stand.
     pub wants_status: bool,
     /// It wants to be told of each decision of an agent.
@@ -68,6 +72,8 @@ impl Profile {
                 || says("/textDocument/diagnostic/dataSupport"),
             shows_documents: says("/window/showDocument/support"),
             refreshes_lenses: says("/workspace/codeLens/refreshSupport"),
+            fills_snippets: says("/textDocument/completion/completionItem/snippetSupport"),
+            reads_markdown_alone: reads_markdown_alone(capability("/textDocument/hover/contentFormat")),
             wants_status: says("/experimental/rulelineStatus"),
             wants_decisions: says("/experimental/rulelineDecisions"),
             name: name(parameters.pointer("/clientInfo/name")),
@@ -91,6 +97,11 @@ fn encoding(offered: Option<&Value>) -> Encoding {
 fn name(said: Option<&Value>) -> String {
     let said = said.and_then(Value::as_str).map(|name| plain(name.trim(), ID)).filter(|name| !name.is_empty());
     said.unwrap_or_else(|| "the editor".to_owned())
+}
+
+fn reads_markdown_alone(formats: Option<&Value>) -> bool {
+    let formats = formats.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    !formats.is_empty() && formats.iter().all(|format| format == "markdown")
 }
 
 /// The folders, or the older `rootUri`, or the oldest `rootPath` as a URI.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -10,17 +11,20 @@ use crate::facts::Digest;
 use crate::features::actions::Command;
 use crate::features::allowance;
 use crate::features::baseline::Before;
+use crate::features::counts::Count;
 use crate::features::decisions::Decision;
 use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
 use crate::features::hooks::{self, Offer, View};
 use crate::features::reviews::Opened;
 use crate::session::client::Profile;
+use crate::session::counting::{Listing, Waiter};
 use crate::session::document::Edit;
 use crate::session::editor::Answer;
 use crate::session::live::News;
 use crate::session::questions::Question;
 use crate::session::refusals;
+use crate::session::rulebook::Inquiry;
 use crate::session::unsaved::Compared;
 use crate::text::Text;
 
@@ -175,6 +179,36 @@ pub enum Event {
     Compared(Option<Compared>),
     /// The client is about to go.
     Leaving,
+    /// Something is asked about a document, mostly while it is written.
+    Inquired {
+        /// The document.
+        key: String,
+        /// What.
+        inquiry: Inquiry,
+    },
+    /// Somebody wants to know what a rule finds in the workspace.
+    CountWanted {
+        /// The rulebook.
+        path: PathBuf,
+        /// Who, and of which rule.
+        waiter: Waiter,
+    },
+    /// A worker has counted what the rules of a rulebook find.
+    Counted {
+        /// The rulebook.
+        path: PathBuf,
+        /// What it came to.
+        count: Count,
+        /// Which count it is; set when it was stopped.
+        stopped: Arc<AtomicBool>,
+    },
+    /// A worker has written a text of findings.
+    Listed {
+        /// The text, or why there is none.
+        made: Result<Listing, String>,
+        /// Of the command.
+        reply: Reply,
+    },
     /// `ruleline.reload`
     Reload {
         /// Told when everything is forgotten and judging began anew.

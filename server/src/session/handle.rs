@@ -53,8 +53,13 @@ impl Session {
             Event::RefusalReviewed { made, reply } => self.take_refusal_review(made, reply),
             Event::Compared(compared) => self.take_compared(compared),
             Event::Leaving => self.leave(),
+            Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
+            Event::CountWanted { path, waiter } => self.want_count(&path, waiter),
+            Event::Counted { path, count, stopped } => self.take_count(path, count, &stopped),
+            Event::Listed { made, reply } => self.take_listing(made, reply),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
+                self.counting.restart();
                 self.judge_all_anew();
                 let _ = reply.send(());
             }
@@ -101,7 +106,7 @@ impl Session {
         }
     }
 
-    fn user_folder(&self) -> Option<&Path> {
+    pub(super) fn user_folder(&self) -> Option<&Path> {
         self.engine.folders.as_ref().map(|folders| folders.user.as_path())
     }
 
@@ -163,6 +168,7 @@ impl Session {
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
         self.unsaved.clean(key, (self.clock)());
+        self.counting.outdate();
         match document.path.clone() {
             Some(path) if is_of_rules(&path, self.user_folder()) => self.notice(&[path]),
             _ => self.touch(key),
@@ -174,6 +180,9 @@ impl Session {
         let Some(document) = self.documents.remove(key) else { return };
         for waiting in document.waiting {
             let _ = waiting.send(None);
+        }
+        if let Some(path) = &document.resolved {
+            self.counting.forget(path);
         }
         self.clear(&Target::Document(document.uri), Some(document.version));
         self.unsaved.clean(key, (self.clock)());
@@ -222,7 +231,9 @@ impl Session {
         }
         if rules {
             self.engine.rulebooks.forget();
+            self.counting.restart();
         }
+        self.counting.outdate();
         if let Some(watcher) = &mut self.watcher {
             watcher.look_again();
         }
@@ -330,6 +341,11 @@ impl Session {
                 let _ = events.send(event);
             }
         });
+    }
+
+    /// Has `work` done by a worker that answers by itself.
+    pub(super) fn answer(&self, work: impl FnOnce() + Send + 'static) {
+        self.workers.run(work);
     }
 
     fn take_judgement(&mut self, key: &str, stamp: u64, found: Option<Judged>) {

@@ -5,6 +5,7 @@
 //! here names LSP types, and nothing here waits for the editor.
 
 pub mod client;
+pub mod counting;
 pub mod document;
 pub mod editor;
 pub mod event;
@@ -13,6 +14,7 @@ pub mod hooks;
 pub mod live;
 pub mod questions;
 pub mod refusals;
+pub mod rulebook;
 pub mod schedule;
 pub mod settings;
 mod snapshot;
@@ -35,6 +37,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::Engine;
 use crate::facts::Digest;
 use crate::session::client::Profile;
+use crate::session::counting::Counting;
 use crate::session::document::Document;
 use crate::session::editor::Editor;
 use crate::session::event::{Event, HookFile};
@@ -85,6 +88,9 @@ pub struct Session {
     survey: Survey,
     watcher: Option<Watcher>,
     workers: Workers,
+    /// What rules find in the workspace, and who counts it.
+    counting: Counting,
+    counters: Workers,
     /// Where hooks stand may have changed: the client is to ask for lenses again.
     refresh_hooks: bool,
     /// What the client was last told of how things stand.
@@ -123,6 +129,8 @@ impl Session {
             survey: Survey::default(),
             watcher: None,
             workers: Workers::default(),
+            counting: Counting::default(),
+            counters: Workers::one(),
             refresh_hooks: false,
             told_status: None,
             live: Live::default(),
@@ -179,6 +187,9 @@ impl Session {
         }
         self.settle_live();
         self.settle_unsaved();
+        if self.counting.take_outdated() {
+            self.editor.refresh_lenses();
+        }
         for key in self.schedule.start_due((self.clock)()) {
             self.start_judging(&key);
         }

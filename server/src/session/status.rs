@@ -29,6 +29,7 @@ impl Session {
         status["documents"] = json!(self.documents.len());
         status["rulebooksLoaded"] = json!(self.engine.rulebooks.loads());
         status["textsParsed"] = json!(self.engine.facts.parses());
+        status["filesCounted"] = json!(self.counting.judged);
         status
     }
 

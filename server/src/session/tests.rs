@@ -1,3 +1,5 @@
+mod counting;
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
