@@ -280,7 +280,7 @@ fn the_settings_are_those_that_are_read() {
         let said = project.hook(&["--agent", "claude"], project.payload_write("a.txt", "x").to_string()).stderr;
         assert_eq!(!said.contains("is the user's alone"), may, "{key}: {said}");
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 8);
     for (_, text) in blocks("docs/settings.md", "toml") {
         let project = Project::new();
         project.write_home(".config/ruleline/config.toml", text);

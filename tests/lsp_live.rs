@@ -18,8 +18,7 @@ use hook::Project;
 use lsp::{Client, uri};
 use serde_json::{Value, json};
 
-const RULES: &str =
-    "[[rule]]\nid = \"no-eval\"\npaths = [\"*.py\"]\nforbid_calls = [\"eval\"]\nwhy = \"eval runs what it is given\"\n";
+const RULES: &str = "[[rule]]\nid = \"no-eval\"\npaths = [\"**/*.py\"]\nforbid_calls = [\"eval\"]\nwhy = \"eval runs what it is given\"\n";
 const BEFORE: &str = "import os\n\n\ndef run(x):\n    return x\n";
 const OLD: &str = "    return x\n";
 const NEW: &str = "    return eval(x)\n";
@@ -179,13 +178,14 @@ fn every_decision_is_told_once_and_kept_for_who_asks_later() {
     case.edit("codex", NEW);
     case.client.wait_for(|message| message["method"] == "ruleline/decision" && message["params"]["agent"] == "codex");
     case.edit("claude", "    return int(x)\n");
-    case.client.wait_for(|message| message["method"] == "ruleline/decision" && message["params"]["decision"] == "none");
+    case.client
+        .wait_for(|message| message["method"] == "ruleline/decision" && message["params"]["decision"] == "allow");
     let told = case.client.seen.iter().filter(|message| message["method"] == "ruleline/decision").count();
     assert_eq!(told, 3);
     let kept = case.run("ruleline.decisions", &json!({})).unwrap();
     let brief = |one: &Value| format!("{} {}", one["agent"].as_str().unwrap(), one["decision"].as_str().unwrap());
     let kept: Vec<String> = kept.as_array().unwrap().iter().map(brief).collect();
-    assert_eq!(kept, ["claude none", "codex deny", "claude deny"]);
+    assert_eq!(kept, ["claude allow", "codex deny", "claude deny"]);
     assert_eq!(case.run("ruleline.decisions", &json!({"limit": 1})).unwrap().as_array().unwrap().len(), 1);
     case.client
         .wait_for(|message| message["method"] == "ruleline/status" && message["params"]["decisions"]["judged"] == 3);
@@ -334,7 +334,7 @@ fn an_edit_of_what_the_editor_holds_unsaved_asks() {
     // Unsaved again, and switched off by the user.
     case.replace(BEFORE);
     wait_until(|| (case.edit("claude", "    return int(x)\n").decision() == "ask").then_some(()));
-    case.project.write_home(".config/ruleline/config.toml", "unsaved_buffers = false\n");
+    case.project.write_home(".config/ruleline/config.toml", "unsaved_buffers = \"off\"\n");
     assert_eq!(case.edit("claude", "    return int(x)\n").decision(), "silent");
     case.project.write_home(".config/ruleline/config.toml", "");
     assert_eq!(case.edit("claude", "    return int(x)\n").decision(), "ask");
@@ -361,7 +361,7 @@ fn an_editor_that_goes_leaves_nothing_behind() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
-            } else {
+            } else if !["records", "sessions"].iter().any(|kept| entry.path().starts_with(project.state().join(kept))) {
                 left.push(entry.path().strip_prefix(project.state()).unwrap().display().to_string());
             }
         }

@@ -158,7 +158,7 @@ fn settings_hooks_and_json_rulebooks_are_completed_too() {
     let mut writer = Writer::open(&project, ".ruleline/config.toml", "on_failure = \"|", &json!({}));
     assert_eq!(writer.labels(), ["ask", "deny"]);
     writer.write("on_failure = \"deny\"\n|");
-    assert_eq!(writer.labels(), ["baseline", "instruction_check"]);
+    assert_eq!(writer.labels(), ["baseline", "instruction_check", "unsaved_buffers"]);
     let manifest = ".ruleline/hooks/hooks.yaml";
     let mut writer = Writer::open(&project, manifest, "hooks:\n  PreToolUse:\n    - script: |\n", &json!({}));
     assert_eq!(writer.labels(), ["no-force"]);

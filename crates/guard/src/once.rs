@@ -138,6 +138,11 @@ impl Exceptions {
         folder.replace(&name(&bound), &text, Durability::Synced).map_err(|error| error.to_string())
     }
 
+    /// Whether there may be any: a look at one name.
+    pub fn has_any(&self) -> bool {
+        self.state.join(FOLDER).symlink_metadata().is_ok()
+    }
+
     /// The exception for exactly this, if there is one that may be used now. It is not used up yet.
     pub fn offered(&self, bound: &Bound<'_>, now: SystemTime) -> Option<Offer> {
         let folder = open_private(&self.state, Path::new(FOLDER)).ok()??;

@@ -16,6 +16,7 @@ pub mod paths;
 pub mod plain;
 pub mod reason;
 pub mod rulebook;
+pub mod secrets;
 pub mod verdict;
 pub mod work;
 

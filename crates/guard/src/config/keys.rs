@@ -29,6 +29,15 @@ const ON_CHANGE: [Word; 2] = [
     Word { text: "keep", about: "the copy that you trusted goes on running" },
 ];
 
+const LOG: [Word; 3] = [
+    Word { text: "all", about: "every decision" },
+    Word { text: "findings", about: "decisions that a rule or a hook had something to say on" },
+    Word { text: "off", about: "nothing" },
+];
+
+const UNSAVED_BUFFERS: [Word; 2] =
+    [Word { text: "ask", about: "a person decides" }, Word { text: "off", about: "nothing is looked at" }];
+
 /// The keys of an agent's table.
 pub const AGENT: [Key; 1] = [Key::new(
     "attended",
@@ -39,7 +48,7 @@ pub const AGENT: [Key; 1] = [Key::new(
 .usually("false")];
 
 /// The keys of the file.
-pub const CONFIG: [Key; 8] = [
+pub const CONFIG: [Key; 10] = [
     Key::new("baseline", Values::Words(&BASELINE), r#""disk""#, "what the editor compares a buffer with")
         .usually(r#""head""#),
     Key::new(
@@ -79,6 +88,14 @@ pub const CONFIG: [Key; 8] = [
         "absolute paths of a bash (on Windows of a powershell) for hooks, tried before the usual places",
     )
     .usually("[]"),
+    Key::new("log", Values::Words(&LOG), r#""findings""#, "which decisions are recorded").usually(r#""all""#),
+    Key::new(
+        "unsaved_buffers",
+        Values::Words(&UNSAVED_BUFFERS),
+        r#""off""#,
+        "what an agent's edit gets of a file that an editor holds with changes that are not saved",
+    )
+    .usually(r#""ask""#),
     Key::new("agents", Values::Named(&AGENT), "{ claude = { attended = true } }", "settings of one agent, by its name")
         .usually("{}"),
 ];
@@ -89,8 +106,8 @@ pub fn agents() -> Vec<&'static str> {
 }
 
 /// Names that are kept for later versions and do nothing in this one.
-pub const KEPT: [&str; 9] =
-    ["auto_approve", "deciders", "duet", "languages", "log", "mcp_edit_tools", "reminder", "symbols", "telemetry"];
+pub const KEPT: [&str; 8] =
+    ["auto_approve", "deciders", "duet", "languages", "mcp_edit_tools", "reminder", "symbols", "telemetry"];
 
 #[cfg(test)]
 mod tests {
