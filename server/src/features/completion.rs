@@ -362,7 +362,7 @@ mod tests {
             (JSON, "{\"rules\": [|", "{ rule }"),
             (JSON, "{\"rules\": [{\"id\": \"a\", |", &rule[3..]),
             (JSON, "{\"rules\": [{\"on_fail\": |", "deny ask warn"),
-            (PROJECT, "|", "baseline instruction_check on_failure"),
+            (PROJECT, "|", "baseline instruction_check on_failure unsaved_buffers"),
             (PROJECT, "on_failure = |", "ask deny"),
             (PROJECT, "[|", ""),
             (PROJECT, "[agents.claude]\n|", ""),
@@ -390,8 +390,8 @@ mod tests {
         }
         assert_eq!(
             labels(USER, "|"),
-            "baseline instruction_check on_failure ask_unattended on_change project_hooks_may_allow interpreters \
-             [agents.claude] [agents.codex]"
+            "baseline instruction_check on_failure ask_unattended on_change project_hooks_may_allow interpreters log \
+             unsaved_buffers [agents.claude] [agents.codex]"
         );
     }
 
