@@ -143,6 +143,69 @@ fn the_manifests_in_the_manual_load() {
     }
 }
 
+/// The names in backquotes at the head of the rows of a page's first table with this first column.
+fn rows(text: &str, first: &str) -> Vec<Vec<String>> {
+    let table = text.lines().skip_while(|line| !line.starts_with(&format!("| {first} |"))).skip(2);
+    let rows = table.take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.split('|').skip(1).map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+#[test]
+fn the_keys_of_a_rule_are_those_that_an_editor_knows() {
+    let text = page("docs/rulebook.md");
+    let mut documented = BTreeSet::new();
+    for row in rows(&text, "key") {
+        let key = rules::keys::find(&rules::keys::RULE, row[0].trim_matches('`'));
+        let key = key.unwrap_or_else(|| panic!("{} is in no table", row[0]));
+        let usual = if key.required { "required" } else { key.usual.unwrap_or_default() };
+        assert_eq!(row[1].trim_matches('`'), usual, "{}", key.name);
+        for word in key.words().iter().filter(|_| key.values != rules::keys::Values::Bool) {
+            let said = row[1..].iter().any(|cell| cell.contains(&format!("`\"{}\"`", word.text)));
+            assert!(said, "{}: {}", key.name, word.text);
+        }
+        documented.insert(key.name);
+    }
+    documented.extend(text.lines().filter_map(|line| {
+        let name = line.strip_prefix("### `")?.strip_suffix('`')?;
+        Some(rules::keys::find(&rules::keys::RULE, name).unwrap_or_else(|| panic!("{name} is in no table")).name)
+    }));
+    // These two belong to `question` and are told of there.
+    for name in ["when", "calibration"] {
+        assert!(text.contains(&format!("`{name}`")), "{name}");
+        documented.insert(name);
+    }
+    assert_eq!(documented, rules::keys::names(&rules::keys::RULE).into());
+}
+
+#[test]
+fn the_settings_are_those_that_an_editor_knows() {
+    use guard::config::keys::{AGENT, CONFIG, KEPT};
+    use guard::config::{Law, law_of};
+
+    let text = page("docs/settings.md");
+    let mut documented = BTreeSet::new();
+    for row in rows(&text, "key") {
+        let name = row[0].trim_matches('`');
+        let (table, key) = match name.strip_prefix("[agents.NAME] ") {
+            Some(name) => ("agents", rules::keys::find(&AGENT, name)),
+            None => (name, rules::keys::find(&CONFIG, name)),
+        };
+        let key = key.unwrap_or_else(|| panic!("{name} is in no table"));
+        assert_eq!(row[1].trim_matches('`'), key.usual.unwrap(), "{name}");
+        let may = match law_of(table).unwrap() {
+            Law::Set => "set it",
+            Law::Tighten => "make it stricter",
+            Law::UserOnly => "nothing",
+        };
+        assert_eq!(row[3], may, "{name}");
+        documented.insert(table.to_owned());
+    }
+    assert_eq!(documented, rules::keys::names(&CONFIG).map(str::to_owned).into());
+    let kept = text.lines().find(|line| line.contains("do nothing in this one")).unwrap();
+    let kept: Vec<&str> = kept.split('`').skip(1).step_by(2).collect();
+    assert_eq!(kept, KEPT);
+}
+
 #[test]
 fn the_settings_that_wire_the_hook_name_an_agent_that_is_known() {
     let wirings: Vec<(usize, String)> =
@@ -217,7 +280,7 @@ fn the_settings_are_those_that_are_read() {
         let said = project.hook(&["--agent", "claude"], project.payload_write("a.txt", "x").to_string()).stderr;
         assert_eq!(!said.contains("is the user's alone"), may, "{key}: {said}");
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 8);
     for (_, text) in blocks("docs/settings.md", "toml") {
         let project = Project::new();
         project.write_home(".config/ruleline/config.toml", text);
@@ -254,6 +317,13 @@ fn the_json_of_check_has_the_keys_that_are_shown() {
     assert_eq!(shown, printed);
 }
 
+/// What a link to a heading is called.
+fn anchor(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = words.chars().filter(|sign| sign.is_alphanumeric() || *sign == ' ' || *sign == '-');
+    kept.collect::<String>().replace(' ', "-")
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let mut seen = 0;
@@ -263,7 +333,18 @@ fn every_link_leads_somewhere() {
             if link.contains("://") {
                 continue;
             }
-            assert!(folder.join(&link).exists(), "{name}: {link}");
+            let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let file = if file.is_empty() { name.clone() } else { file.to_owned() };
+            let target =
+                if file == name { Path::new(env!("CARGO_MANIFEST_DIR")).join(&name) } else { folder.join(&file) };
+            assert!(target.exists(), "{name}: {link}");
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                assert!(
+                    text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == heading),
+                    "{name}: {link}"
+                );
+            }
             seen += 1;
         }
     }

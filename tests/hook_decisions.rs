@@ -87,7 +87,7 @@ fn nothing_is_looked_at_when_there_is_nothing_to_say() {
         json!({"hook_event_name": "PostToolUse", "cwd": project.root, "tool_name": "Write", "tool_input": {}}),
         json!({"hook_event_name": "Stop", "cwd": project.root}),
     ] {
-        let said = project.hook(&["--agent", "claude"], payload.to_string());
+        let said = project.hook(&["--agent", "claude", "--no-log"], payload.to_string());
         assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""), "{payload}");
     }
     assert!(!project.state().exists());

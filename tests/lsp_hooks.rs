@@ -409,13 +409,11 @@ fn the_page_about_the_protocol_names_all_that_the_server_does() {
     known.sort_unstable();
     written.sort_unstable();
     assert_eq!(written, known);
-    editor.client.wait_for(|message| message["method"] == "ruleline/status");
-    let own = |message: &&Value| message["method"].as_str().is_some_and(|name| name.starts_with("ruleline/"));
-    for message in editor.client.seen.iter().filter(own) {
-        let name = message["method"].as_str().unwrap();
-        assert!(page.contains(&format!("`{name}`")), "{name}");
-        for key in message["params"]["hooks"][0].as_object().unwrap().keys() {
-            assert!(page.contains(&format!("\"{key}\":")), "{key}");
-        }
+    let status = editor.client.wait_for(|message| message["method"] == "ruleline/status");
+    assert!(page.contains("`ruleline/status`"));
+    let mut keys = vec![&status["params"], &status["params"]["hooks"][0], &status["params"]["rulebooks"][0]];
+    keys.extend([&status["params"]["decisions"], &status["params"]["log"]]);
+    for key in keys.iter().flat_map(|part| part.as_object().unwrap().keys()) {
+        assert!(page.contains(&format!("\"{key}\":")), "{key}");
     }
 }

@@ -62,11 +62,13 @@ fn request(question: &Question<'_>) -> Option<JudgeRequest> {
             names: change.names.clone(),
         })
     });
+    let before = change.before.as_ref().map(|before| digest(before.as_bytes()));
+    let edit = Splice::between(change.before.as_deref().unwrap_or_default(), &change.text);
     Some(JudgeRequest {
         path: question.file.to_str()?.to_owned(),
-        before: change.before.as_ref().map(|before| digest(before.as_bytes())),
-        after: digest(change.text.as_bytes()),
-        edit: Splice::between(change.before.as_deref().unwrap_or_default(), &change.text),
+        before,
+        after: Digest::of_edit(before, &edit),
+        edit,
         books: books.collect::<Option<_>>()?,
     })
 }
@@ -124,7 +126,7 @@ mod tests {
     fn a_question_is_asked_by_digests_and_one_edit() {
         let request = asked(vec![between(Some("x = 1\ny = 2\n"), "x = 1\ny = 3\n")]).unwrap();
         assert_eq!(request.before, Some(digest(b"x = 1\ny = 2\n")));
-        assert_eq!(request.after, digest(b"x = 1\ny = 3\n"));
+        assert_eq!(request.after, Digest::of_edit(request.before, &request.edit));
         assert_eq!(request.edit, Splice { start: 10, end: 11, text: "3".into() });
         assert_eq!(request.books[0].digest, digest(b"# rules"));
         assert_eq!((request.path.as_str(), request.books[0].shown.as_str()), ("/p/a.py", "a.py"));

@@ -1,12 +1,13 @@
 //! The memory of a static program on musl: one allocator for Rust and C alike, in place of musl's own.
 //!
 //! musl's asks the kernel for pages and gives them back all the time, and each page is touched for the first time at the
-//! price of a fault: in a process that lives for a millisecond that is half of its time. Here `dlmalloc` keeps the books,
-//! and pages come in runs that are there at once. The functions have C's names, so that the linker takes them
-//! for all of the program, tree-sitter's grammars included. The only module of the command with `unsafe` code.
+//! price of a fault: in a process that lives for a millisecond that is half of its time. Here `dlmalloc` keeps the books
+//! and large blocks come with all of their pages. The functions have C's names, so that the linker takes them for all of
+//! the program, tree-sitter's grammars included. The only module of the command with `unsafe` code.
 #![allow(unsafe_code, reason = "an allocator hands out raw memory, under the names that C knows")]
 
 use std::ffi::c_void;
+use std::ops::RangeInclusive;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,9 +16,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// How blocks are aligned, as C's `malloc` does for any type.
 const ALIGNMENT: usize = 16;
-/// Up to this size a run of pages is made to be there at once, in bytes. `dlmalloc` asks for 64 KiB where less is needed:
-/// longer runs save calls, but a page that is never used costs more than it is to be asked for.
-const LONGEST_RUN: usize = 512 << 10;
+/// Of this size a run of pages is made to be there at once, in bytes: it is asked for one block that is used whole.
+/// `dlmalloc` asks for 64 KiB where less is needed, and of these many pages are never used.
+const RUN: RangeInclusive<usize> = (64 << 10) + 1..=512 << 10;
 
 static MEMORY: Mutex<Dlmalloc<Pages>> = Mutex::new(Dlmalloc::new_with_allocator(Pages));
 
@@ -32,7 +33,7 @@ struct Pages;
 // or at its end.
 unsafe impl Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        let flags = if size <= LONGEST_RUN { MapFlags::PRIVATE | MapFlags::POPULATE } else { MapFlags::PRIVATE };
+        let flags = if RUN.contains(&size) { MapFlags::PRIVATE | MapFlags::POPULATE } else { MapFlags::PRIVATE };
         // SAFETY: the kernel chooses a place where nothing is.
         match unsafe { mmap_anonymous(ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, flags) } {
             Ok(region) => (region.cast(), size, 0),

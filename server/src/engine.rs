@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::facts::FactStore;
 use crate::features::reviews::Reviews;
 use crate::rulebooks::Rulebooks;
+use crate::session::unsaved::Record;
 
 /// The shared part of the server.
 pub struct Engine {
@@ -24,8 +25,10 @@ pub struct Engine {
     pub facts: FactStore,
     /// The user's folders, where they are as they must be.
     pub folders: Option<Folders>,
-    /// The reviews of hooks that were shown.
+    /// The reviews of hooks and refusals that were shown.
     pub reviews: Reviews,
+    /// What the editor holds unsaved, as hooks are told of it.
+    pub unsaved: Arc<Record>,
     /// Who grants what is trusted from here; else the agent that started this server.
     pub person: Result<Grantor, String>,
 }
@@ -38,6 +41,7 @@ impl Engine {
             facts: FactStore::default(),
             folders,
             reviews: Reviews::default(),
+            unsaved: Arc::default(),
             person,
         }
     }

@@ -96,6 +96,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 #[cfg(unix)]
 async fn with_editor(engine: Engine) -> u8 {
     let runtime = engine.folders.as_ref().map(|folders| folders.runtime.clone());
+    let unsaved = engine.unsaved.clone();
     let mut attending = None;
     let code = {
         let serving = lsp::serve(engine, |session| {
@@ -110,13 +111,17 @@ async fn with_editor(engine: Engine) -> u8 {
         attending.abort();
         let _ = attending.await;
     }
+    unsaved.close();
     code
 }
 
 /// Hooks have no socket here.
 #[cfg(not(unix))]
 async fn with_editor(engine: Engine) -> u8 {
-    lsp::serve(engine, |_| {}).await
+    let unsaved = engine.unsaved.clone();
+    let code = lsp::serve(engine, |_| {}).await;
+    unsaved.close();
+    code
 }
 
 /// Serves hooks alone; gives the exit code.

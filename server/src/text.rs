@@ -44,6 +44,16 @@ impl Text {
         Positions::new(&self.text, &self.index, encoding).position(offset).at
     }
 
+    /// How many lines there are; an empty one behind the last line end does not count.
+    pub fn lines(&self) -> usize {
+        self.places() - usize::from(self.text.is_empty() || self.text.ends_with(['\n', '\r']))
+    }
+
+    /// How many lines a cursor can stand in: at least one.
+    pub fn places(&self) -> usize {
+        self.index.count()
+    }
+
     /// The bytes of a line (from 0) without its end; the text's end for one that is not there.
     pub fn line(&self, line: usize) -> Span {
         self.index.span(&self.text, line).unwrap_or(self.text.len()..self.text.len())

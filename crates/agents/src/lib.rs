@@ -18,4 +18,4 @@ pub use edit::{After, Cell, FileEdit, Files, Fresh, edits};
 pub use event::{Dialect, EditStep, Event, EventKind, Head, NotebookEdit, NotebookMode, PermissionMode, ToolCall};
 pub use parse::{MAX_PAYLOAD, ParseError, parse};
 pub use payload::payload;
-pub use render::{Answer, AskUnattended, RenderOptions, render, takes_context};
+pub use render::{Answer, AskUnattended, RenderOptions, answered, render, takes_context};

@@ -72,6 +72,14 @@ pub fn render(head: &Head, decision: &Decision, options: RenderOptions) -> Answe
     Answer { stdout, ..Answer::silent() }
 }
 
+/// What the agent is told of a decision: where nobody can answer an ask, a deny.
+pub fn answered(head: &Head, decision: &Decision, options: RenderOptions) -> Permission {
+    match Words::of(head, decision, options).permission {
+        Permission::Silent => decision.permission,
+        said => said,
+    }
+}
+
 /// Whether the agent reads context with an answer that decides nothing on this event.
 pub fn takes_context(head: &Head) -> bool {
     let context = Decision { context: vec!["context".to_owned()], ..Decision::silent() };

@@ -3,6 +3,8 @@
 //! Only the keys that judging needs are given a type here; the others are known by name, so that a project that sets
 //! what is the user's alone is told so. A file that is wrong never loosens: what it says wrongly is as if not said.
 
+pub mod keys;
+
 use std::path::{Path, PathBuf};
 
 use system::OpenError;
@@ -55,6 +57,15 @@ pub enum Baseline {
     All,
 }
 
+/// What becomes of an edit of a file that an editor holds with changes that are not saved; the greater is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnsavedBuffers {
+    /// Nothing.
+    Off,
+    /// A person decides.
+    Ask,
+}
+
 /// Which decisions are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
@@ -79,6 +90,8 @@ pub struct Config {
     pub baseline: Baseline,
     /// See [`Log`].
     pub log: Log,
+    /// See [`UnsavedBuffers`].
+    pub unsaved_buffers: UnsavedBuffers,
     /// Agents (by the name `--agent` takes) that the user says somebody watches.
     pub attended: Vec<String>,
     /// A project's hooks go on as they were granted when their bytes changed, instead of stopping.
@@ -99,6 +112,7 @@ impl Default for Config {
             ask_unattended: AskUnattended::Deny,
             baseline: Baseline::Head,
             log: Log::All,
+            unsaved_buffers: UnsavedBuffers::Ask,
             attended: Vec::new(),
             keeps_changed_hooks: false,
             project_hooks_may_allow: false,
@@ -130,7 +144,7 @@ pub struct ConfigProblem {
 
 /// What a project's file may do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Law {
+pub enum Law {
     /// Set it.
     Set,
     /// Only make it stricter.
@@ -140,7 +154,7 @@ enum Law {
 }
 
 /// The law, as it stands in the product's description of `config.toml`.
-const LAW: [(&str, Law); 17] = [
+const LAW: [(&str, Law); 18] = [
     ("agents", Law::UserOnly),
     ("ask_unattended", Law::UserOnly),
     ("auto_approve", Law::UserOnly),
@@ -158,7 +172,13 @@ const LAW: [(&str, Law); 17] = [
     ("reminder", Law::Set),
     ("symbols", Law::Set),
     ("telemetry", Law::UserOnly),
+    ("unsaved_buffers", Law::Tighten),
 ];
+
+/// What a project's file may do with a key; none for a name that is no key.
+pub fn law_of(name: &str) -> Option<Law> {
+    LAW.iter().find(|(known, _)| *known == name).map(|(_, law)| *law)
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
@@ -172,7 +192,7 @@ impl Config {
         let mut config = Config::default();
         if let Some(folder) = user {
             let read = system::open::read_below(folder, Path::new("config.toml"), LARGEST);
-            config.take(&folder.join("config.toml"), read, Owner::User);
+            config.add_user(&folder.join("config.toml"), read);
         }
         for root in projects {
             config.add_project(&root.join(PROJECT_CONFIG), read_project(root));
@@ -180,9 +200,34 @@ impl Config {
         config
     }
 
+    /// What of its decisions the user whose folder this is wants recorded, for an event that nothing else of the settings
+    /// is needed for. As [`Config::load`] has it, and `all` where the folder may not be used.
+    pub fn log_of_user(folder: &Path) -> Log {
+        let file = folder.join("config.toml");
+        // Most have no such file, and of those that have one most do not say.
+        if file.symlink_metadata().is_err() || system::folders::check(folder).is_err() {
+            return Log::All;
+        }
+        let read = system::open::read_below(folder, Path::new("config.toml"), LARGEST);
+        if read
+            .as_ref()
+            .is_ok_and(|bytes| bytes.as_ref().is_none_or(|bytes| memchr::memmem::find(bytes, b"log").is_none()))
+        {
+            return Log::All;
+        }
+        let mut config = Config::default();
+        config.take(&file, read, Owner::User);
+        config.log
+    }
+
     /// Adds what a project's file says, as it was read by [`read_project`].
     pub fn add_project(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
         self.take(file, read, Owner::Project);
+    }
+
+    /// Adds what the user's file says, read as a project's is.
+    pub fn add_user(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>) {
+        self.take(file, read, Owner::User);
     }
 
     fn take(&mut self, file: &Path, read: Result<Option<Vec<u8>>, OpenError>, owner: Owner) {
@@ -223,9 +268,9 @@ impl Config {
         };
         for (key, value) in table.get_ref() {
             let name: &str = key.get_ref();
-            let said = match LAW.iter().find(|(known, _)| *known == name) {
+            let said = match law_of(name) {
                 None => Err(format!("`{name}` is not a key of config.toml")),
-                Some((_, Law::UserOnly)) if owner == Owner::Project => {
+                Some(Law::UserOnly) if owner == Owner::Project => {
                     Err(format!("`{name}` is the user's alone to set; the user's value holds"))
                 }
                 Some(_) => self.set(name, value, owner),
@@ -250,6 +295,10 @@ impl Config {
             "on_failure" => {
                 let said = choice(name, value, &[("ask", OnFailure::Ask), ("deny", OnFailure::Deny)])?;
                 tighten(name, &mut self.on_failure, said, owner)
+            }
+            "unsaved_buffers" => {
+                let said = choice(name, value, &[("ask", UnsavedBuffers::Ask), ("off", UnsavedBuffers::Off)])?;
+                tighten(name, &mut self.unsaved_buffers, said, owner)
             }
             "ask_unattended" => {
                 self.ask_unattended =
@@ -358,6 +407,12 @@ mod tests {
             [(1, "a project may only make `instruction_check` stricter; the user's value holds")]
         );
 
+        let loose = config("", "unsaved_buffers = \"off\"");
+        assert_eq!((loose.unsaved_buffers, loose.problems.len()), (UnsavedBuffers::Ask, 1));
+        let strict = config("unsaved_buffers = \"off\"", "unsaved_buffers = \"ask\"");
+        assert_eq!((strict.unsaved_buffers, strict.problems.len()), (UnsavedBuffers::Ask, 0));
+        assert_eq!(config("unsaved_buffers = \"off\"", "").unsaved_buffers, UnsavedBuffers::Off);
+
         let user = "instruction_check = \"off\"\non_failure = \"deny\"";
         let strict = config(user, "instruction_check = \"warn\"\non_failure = \"ask\"\nbaseline = \"disk\"");
         assert_eq!(strict.instruction_check, InstructionCheck::Warn);
@@ -414,6 +469,29 @@ mod tests {
         assert_eq!(found.problems.len(), 2);
         found.add_project(&file, Ok(Some(b"\nnonsense = 1".to_vec())));
         assert_eq!(found.problems.len(), 3);
+    }
+
+    #[test]
+    fn what_is_recorded_is_found_without_reading_the_rest() {
+        for (text, log) in [
+            ("", Log::All),
+            ("on_failure = \"deny\"", Log::All),
+            ("log = \"off\"", Log::Off),
+            ("# log\n'log' = 'findings'", Log::Findings),
+            ("\"l\\u006fg\" = \"off\"", Log::All),
+            ("log = 1", Log::All),
+            ("log = [", Log::All),
+        ] {
+            let temp = tempfile::tempdir().unwrap();
+            let folder = temp.path().canonicalize().unwrap().join("user");
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("config.toml"), text).unwrap();
+            assert_eq!(Config::log_of_user(&folder), log, "{text}");
+            if !text.contains('\\') {
+                assert_eq!(Config::load(Some(&folder), []).log, log, "{text}");
+            }
+        }
+        assert_eq!(Config::log_of_user(Path::new("/nowhere/at/all")), Log::All);
     }
 
     #[test]

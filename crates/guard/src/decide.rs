@@ -4,27 +4,31 @@
 //! files are as bad as the worst. What could not be judged is never silence. Nothing here knows an agent's words, and an
 //! event without anything to look at touches no disk.
 
-use std::cell::{LazyCell, RefCell};
+use std::cell::{Cell, LazyCell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use ::hooks::answer::Word;
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
+use rules::plain::{PATH, WHY, plain};
 use rules::{Change, Effect, FactSource};
 use system::open::OpenError;
 use system::{Folders, paths, roots};
 
 use crate::accelerate::{Accelerator, Meanwhile};
 use crate::books::{Place, RulebookSource};
-use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, read_project};
+use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, UnsavedBuffers, read_project};
 use crate::hooks::Running;
 use crate::judge::Judging;
+use crate::lifting::Lifting;
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
 use crate::session::{self, Seen, Session};
 use crate::shell;
-use crate::stack::{Spelled, Stack, Surroundings};
+use crate::stack::{self, Spelled, Stack, Surroundings};
+use crate::trace::{Spent, Trace, Traced};
+use crate::unsaved::Buffers;
 
 /// Everything a decision is made with.
 pub struct Guards<'a> {
@@ -46,6 +50,8 @@ pub struct Guards<'a> {
     pub no_instruction_check: bool,
     /// What hooks are run with; none runs no hook.
     pub hooks: Option<HookRun<'a>>,
+    /// What the decision was made of is wanted as well.
+    pub traced: bool,
 }
 
 /// What hooks need beside the event.
@@ -64,6 +70,8 @@ pub struct Decided {
     pub decision: Decision,
     /// Each in one line.
     pub notes: Vec<String>,
+    /// What it was made of, where that was wanted.
+    pub trace: Option<Trace>,
 }
 
 /// Whether anything is to be looked at for this event; decided without touching the disk. `whole` is false when only
@@ -96,19 +104,47 @@ impl Guards<'_> {
             self.begin(&admitted, session.as_mut());
         } else if event.kind.decides() {
             files = self.look_at(event, &admitted, session.as_mut(), &mut outcome);
+            outcome.protects = !outcome.asks.is_empty();
+        }
+        let root = self.root_of(&outcome.reports);
+        let lifting = admitted.state.as_deref().and_then(|state| Lifting::find(state, &root, &outcome.reports));
+        if let Some(lifting) = &lifting {
+            // A call that is allowed after all is the hooks' business.
+            lifting.lift(&mut outcome.reports);
         }
         if let Some(run) = self.hooks {
+            let begun = Instant::now();
             self.run_hooks(run, event, &files, &admitted, session.as_mut(), &mut outcome);
+            outcome.spent.hooks = begun.elapsed();
+        }
+        if let Some(lifting) = lifting {
+            outcome.use_up(lifting);
         }
         if !event.kind.decides() {
             // Nothing is asked here; who cannot be asked is told (S17).
             let failures = outcome.failures.drain(..);
-            outcome.notices.extend(failures.map(|why| rules::plain::plain(&why, rules::plain::WHY)));
+            outcome.notices.extend(failures.map(|why| plain(&why, WHY)));
         }
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
-        outcome.into_decided()
+        let command = match &event.call {
+            Some(Ok(ToolCall::Shell { command })) => Some(command.as_str()),
+            _ => None,
+        };
+        outcome.into_decided(self.traced.then_some((root, command)))
+    }
+
+    /// The project that is decided for: that of the working folder if the call changes a file of it, or none at all; else
+    /// that of the first file.
+    fn root_of(&self, reports: &[Report]) -> PathBuf {
+        let here = paths::resolve(&self.surroundings.root());
+        match reports.first() {
+            Some(first) if !reports.iter().any(|report| report.file.starts_with(&here)) => {
+                stack::innermost(&first.file).unwrap_or(here)
+            }
+            _ => here,
+        }
     }
 
     /// Which of the user's folders may be used. A folder that is there and unsafe is a failure: what it says is not
@@ -139,7 +175,7 @@ impl Guards<'_> {
                 None
             }
         };
-        Admitted { user, state, unusable }
+        Admitted { user, state, unusable, buffers: OnceCell::new() }
     }
 
     /// Records what holds in the folder a session begins in.
@@ -156,7 +192,7 @@ impl Guards<'_> {
         if let Some(user) = &admitted.user {
             self.record(session, &Place::of_user(user));
         }
-        session::sweep(state, std::time::SystemTime::now());
+        session::sweep(state, SystemTime::now());
     }
 
     fn record(&self, session: &mut Session, place: &Place) {
@@ -178,7 +214,7 @@ impl Guards<'_> {
             || admitted.unusable.clone().unwrap_or_else(|| "the user database has no home folder".to_owned());
         // A folder that lies in any workspace may have come with it, whoever works there now (S3).
         let outside = |state| {
-            let around: Vec<PathBuf> = roots::enclosing(state).into_iter().map(|root| root.path).collect();
+            let around: Vec<PathBuf> = self.surroundings.roots_above(state).into_iter().map(|root| root.path).collect();
             let admitted = self.folders.map_or(Ok(()), |folders| folders.admit(state, &around));
             admitted.map(|()| state).map_err(|refused| refused.to_string())
         };
@@ -195,6 +231,7 @@ impl Guards<'_> {
         };
         let denied = || outcome.reports.iter().any(|report| report.say().permission == Permission::Deny);
         let found = running.run(files, denied, session);
+        outcome.hooks_ask = !found.asks.is_empty();
         outcome.news.extend(found.news);
         outcome.asks.extend(found.asks);
         outcome.notices.extend(found.notices);
@@ -224,6 +261,17 @@ impl Guards<'_> {
                 let home = self.folders.map_or(Path::new("/"), |folders| &folders.home);
                 let found = shell::read(command, shell::Place { cwd, home }, &files);
                 outcome.asks.extend(found.asks);
+                let held = found.changed.iter().find_map(|changed| {
+                    let file = paths::resolve(&changed.path);
+                    let buffers = admitted.buffers(&outcome.config)?;
+                    let below = || changed.whole.then(|| buffers.holder_below(&file)).flatten();
+                    let editor = buffers.holder(&file).or_else(below)?;
+                    let shown = plain(&paths::shown(&changed.path), PATH);
+                    Some(format!(
+                        "ruleline asks about this command: unsaved changes of {shown} in {editor} would be lost"
+                    ))
+                });
+                outcome.asks.extend(held);
                 let mut objections = found.changed.into_iter().filter_map(|changed| {
                     let file = Spelled::new(paths::normalize(&changed.path));
                     let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
@@ -274,13 +322,21 @@ impl Guards<'_> {
         let change = change_of(edit, &stack.shown);
         let here = self.surroundings.root();
         let roots: Vec<&Path> = stack.roots.iter().map(|(root, _)| root.as_path()).chain([here.as_path()]).collect();
-        let objection = LazyCell::new(|| self.protection.objection(&file, &roots));
+        let protecting = Cell::new(Duration::ZERO);
+        let objection = LazyCell::new(|| {
+            let begun = Instant::now();
+            let objection = self.protection.objection(&file, &roots);
+            protecting.set(begun.elapsed());
+            objection
+        });
         let work = || {
             LazyCell::force(&objection);
         };
         let meanwhile = self.accelerator.map(|server| Meanwhile { server, work: &work });
         let judging = Judging { accelerator: meanwhile.as_ref().map(|server| server as _), ..judging };
+        let begun = Instant::now();
         let mut judged = judging.judge(&file, &stack, &change, session);
+        outcome.spent.rules += begun.elapsed();
         outcome.news.append(&mut judged.news);
         if !file.written.is_absolute() {
             judged.failures.push("the path is relative and the agent's working folder is not known".to_owned());
@@ -307,11 +363,19 @@ impl Guards<'_> {
             InstructionCheck::Warn => Some(Effect::Warn),
             InstructionCheck::Ask => Some(Effect::Ask),
         };
+        let begun = Instant::now();
         let instructions = effect.map(|effect| judging.instructions(&judged, &change, effect)).unwrap_or_default();
+        outcome.spent.instructions += begun.elapsed();
         let objection = LazyCell::force(&objection).clone();
+        outcome.spent.protection += protecting.get();
+        let begun = Instant::now();
+        let buffers = admitted.buffers(&outcome.config);
+        let unsaved = buffers.and_then(|buffers| file.each().find_map(|path| buffers.holder(path)));
+        outcome.spent.unsaved += begun.elapsed();
         outcome.judged |= judged.failures.is_empty() && change.result_known();
         outcome.unknown |= !change.result_known();
-        outcome.reports.push(Report { change, judged, instructions, objection });
+        let file = file.resolved;
+        outcome.reports.push(Report { change, judged, instructions, objection, file, unsaved, lifted: Vec::new() });
     }
 }
 
@@ -347,6 +411,16 @@ struct Admitted {
     state: Option<PathBuf>,
     /// Why there is no state.
     unusable: Option<String>,
+    /// What editors hold unsaved, once it was asked for.
+    buffers: OnceCell<Buffers>,
+}
+
+impl Admitted {
+    /// What editors hold unsaved, where that is anybody's business.
+    fn buffers(&self, config: &Config) -> Option<&Buffers> {
+        let state = self.state.as_deref().filter(|_| config.unsaved_buffers == UnsavedBuffers::Ask)?;
+        Some(self.buffers.get_or_init(|| Buffers::read(state, SystemTime::now())))
+    }
 }
 
 /// The files of the disk, with what could not be read.
@@ -400,6 +474,13 @@ struct Outcome {
     /// Something was judged, and all of it known.
     judged: bool,
     unknown: bool,
+    /// A command does what only a person may do.
+    protects: bool,
+    /// A person must decide in place of a hook.
+    hooks_ask: bool,
+    /// Of refusals that a person looked at, the ids of those whose exceptions were used up.
+    allowed_once: Vec<String>,
+    spent: Spent,
 }
 
 impl Outcome {
@@ -416,6 +497,10 @@ impl Outcome {
             word: None,
             judged: false,
             unknown: false,
+            protects: false,
+            hooks_ask: false,
+            allowed_once: Vec::new(),
+            spent: Spent::default(),
         }
     }
 
@@ -436,12 +521,22 @@ impl Outcome {
         }
     }
 
-    fn into_decided(self) -> Decided {
-        let failed = self.reports.iter().any(|report| !report.judged.failures.is_empty()) || !self.failures.is_empty();
-        let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
-        // What refuses stands first; files keep their order otherwise.
-        said.sort_by_key(|said| said.permission != Permission::Deny);
-        let mut permission = said.iter().map(|said| said.permission).max().unwrap_or(Permission::Silent);
+    /// Uses up what a person allowed once, where the decision is another without it, and says so.
+    fn use_up(&mut self, lifting: Lifting) {
+        let mut reports = std::mem::take(&mut self.reports);
+        let used = lifting.settle(&mut reports, |reports| self.permission(reports));
+        self.reports = reports;
+        if let Some(used) = used {
+            self.allowed_once = used.refusals;
+            self.news.extend(used.words.iter().cloned());
+            self.notices.extend(used.words);
+        }
+    }
+
+    /// What the call gets, as far as it is known, if this is what was found in its files.
+    fn permission(&self, reports: &[Report]) -> Permission {
+        let failed = reports.iter().any(|report| !report.judged.failures.is_empty()) || !self.failures.is_empty();
+        let mut permission = reports.iter().map(|report| report.say().permission).max().unwrap_or(Permission::Silent);
         if !self.asks.is_empty() {
             permission = permission.max(Permission::Ask);
         }
@@ -457,11 +552,20 @@ impl Outcome {
             Word::Allow => Permission::Allow,
             Word::Continue => Permission::Silent,
         });
-        permission = permission.max(spoken.unwrap_or(Permission::Silent));
+        permission.max(spoken.unwrap_or(Permission::Silent))
+    }
+
+    /// The decision; `traced` is the project and the command that it was made about, where a trace is wanted.
+    fn into_decided(self, traced: Option<(PathBuf, Option<&str>)>) -> Decided {
+        let mut permission = self.permission(&self.reports);
+        let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
+        // What refuses stands first; files keep their order otherwise.
+        said.sort_by_key(|said| said.permission != Permission::Deny);
         let explicit = permission == Permission::Allow;
         if permission == Permission::Silent && self.judged && !self.unknown {
             permission = Permission::Allow;
         }
+        let word = self.word.as_ref().map(|(word, _)| *word).or(self.hooks_ask.then_some(Word::Ask));
         let mut context = self.news;
         context.extend(said.iter().map(|said| said.warnings.clone()).filter(|text| !text.is_empty()));
         let mut paragraphs: Vec<String> =
@@ -469,15 +573,29 @@ impl Outcome {
         // A hook's allow has no say beside what refuses or asks.
         paragraphs.extend(self.word.filter(|(word, _)| *word != Word::Allow || explicit).map(|(_, reason)| reason));
         paragraphs.extend(self.asks);
-        let failures = self.failures.iter().map(|why| rules::plain::plain(why, rules::plain::WHY));
+        let failures = self.failures.iter().map(|why| plain(why, WHY));
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
         let reason = paragraphs.join("\n");
+        let failed = !self.failures.is_empty();
+        let trace = traced.map(|(root, command)| {
+            let (reports, reason, spent) = (&self.reports, &reason, self.spent);
+            Traced {
+                root,
+                reports,
+                command,
+                reason,
+                allowed_once: self.allowed_once,
+                word,
+                asks: self.protects,
+                failed,
+                spent,
+            }
+            .trace()
+        });
         let mut notes = self.notes;
         notes.extend(self.notices.iter().cloned());
         let decision = Decision { permission, reason, context, notices: self.notices, explicit };
-        notes.extend(
-            self.config.problems.iter().map(|problem| rules::plain::plain(&problem.to_string(), rules::plain::WHY)),
-        );
-        Decided { decision, notes }
+        notes.extend(self.config.problems.iter().map(|problem| plain(&problem.to_string(), WHY)));
+        Decided { decision, notes, trace }
     }
 }

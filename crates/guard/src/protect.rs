@@ -7,8 +7,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use system::Folders;
-use system::paths::{self, Links};
+use system::{Folders, looks, paths};
 
 use crate::stack::Spelled;
 
@@ -134,20 +133,13 @@ pub struct Protection {
     /// Looked up when it is first asked for.
     program: OnceCell<Option<PathBuf>>,
     rulebook: Option<PathBuf>,
-    links: Links,
 }
 
 impl Protection {
     /// The user's folders, the folder of the running program, and the rulebook of the command line.
     pub fn new(folders: Option<&Folders>, rulebook: Option<PathBuf>) -> Protection {
         let home = folders.map(|folders| folders.home.clone());
-        Protection {
-            home,
-            folders: folders.map(Folders::all).unwrap_or_default(),
-            program: OnceCell::new(),
-            rulebook,
-            links: Links::default(),
-        }
+        Protection { home, folders: folders.map(Folders::all).unwrap_or_default(), program: OnceCell::new(), rulebook }
     }
 
     /// Why only a person may touch `file`; none when anybody may. `roots` are those whose files may be linked to it.
@@ -185,16 +177,15 @@ impl Protection {
         if let Some(kept) = listed {
             return Some(kept.what);
         }
-        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(self.links.resolve(folder));
+        let own = |folder: &PathBuf| path.starts_with(folder) || path.starts_with(paths::resolve(folder));
         if self.folders.iter().any(own) {
             return Some("in a folder of Ruleline");
         }
-        if self.rulebook.as_ref().is_some_and(|book| path == book || path == self.links.resolve(book)) {
+        if self.rulebook.as_ref().is_some_and(|book| path == book || path == paths::resolve(book)) {
             return Some(RULEBOOK);
         }
-        let beside = |folder: &Path| {
-            path.parent().is_some_and(|parent| parent == folder || parent == self.links.resolve(folder))
-        };
+        let beside =
+            |folder: &Path| path.parent().is_some_and(|parent| parent == folder || parent == paths::resolve(folder));
         self.program().is_some_and(beside).then_some("in the folder of the running Ruleline")
     }
 }
@@ -206,7 +197,7 @@ impl Protection {
         // `Some` of what it is, if `place` leads to the file.
         let leads = |place: &Path, found: &fs::Metadata| {
             if found.is_symlink() {
-                let below = file.resolved.strip_prefix(self.links.resolve(place)).ok()?;
+                let below = file.resolved.strip_prefix(paths::resolve(place)).ok()?;
                 return self.kept(&if below.as_os_str().is_empty() { place.to_path_buf() } else { place.join(below) });
             }
             let same = found.is_file() && identity.is_some() && identity == paths::identity(place);
@@ -218,11 +209,11 @@ impl Protection {
         bases.into_iter().find_map(|base| {
             PLACES.iter().find_map(|(folder, inside)| {
                 let folder = base.join(folder);
-                let found = fs::symlink_metadata(&folder).ok()?;
+                let found = looks::at(&folder).ok()?;
                 leads(&folder, &found).or_else(|| {
                     inside.iter().find_map(|name| {
                         let place = folder.join(name);
-                        leads(&place, &fs::symlink_metadata(&place).ok()?)
+                        leads(&place, &looks::at(&place).ok()?)
                     })
                 })
             })

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agents::Permission;
@@ -28,6 +29,12 @@ pub struct Report {
     pub instructions: Vec<Finding>,
     /// Why only a person may touch it.
     pub objection: Option<String>,
+    /// The file, with links resolved.
+    pub file: PathBuf,
+    /// The editor that holds it with changes that are not saved.
+    pub unsaved: Option<String>,
+    /// What was taken out of the verdicts because a person allowed it once: the index of the part, and its verdict whole.
+    pub lifted: Vec<(usize, Verdict)>,
 }
 
 /// One file's answer in words.
@@ -61,18 +68,47 @@ impl Report {
             Some(Effect::Warn) | None => Permission::Silent,
         };
         let objection = self.objection.iter().map(|why| format!("self-protection: {why}"));
+        let unsaved = self.unsaved.iter().map(|editor| format!("unsaved changes in {editor} would be lost"));
         let failures = self.judged.failures.iter().map(|why| format!("cannot be judged: {}", plain(why, WHY)));
         let before = if permission == Permission::Deny { "also for a person: " } else { "" };
-        for line in objection.chain(failures) {
+        for line in objection.chain(unsaved).chain(failures) {
             if text.is_empty() {
                 text = format!("ruleline asks about this edit of {}:", plain(&self.change.path, PATH));
             }
             let _ = write!(text, "\n- {before}{line}");
         }
-        if self.objection.is_some() {
+        if self.objection.is_some() || self.unsaved.is_some() {
             permission = permission.max(Permission::Ask);
         }
         Said { permission, reason: text, warnings }
+    }
+
+    /// Takes what one rule of one part objects to out of what is said.
+    pub(crate) fn lift(&mut self, part: usize, rule: usize) {
+        let verdict = &mut self.judged.parts[part].verdict;
+        if !self.lifted.iter().any(|(lifted, _)| *lifted == part) {
+            self.lifted.push((part, verdict.clone()));
+        }
+        verdict.findings.retain(|finding| finding.rule != Some(rule) || finding.effect == Effect::Warn);
+    }
+
+    /// Puts back what was taken out.
+    pub(crate) fn restore(&mut self) {
+        for (part, verdict) in self.lifted.drain(..) {
+            self.judged.parts[part].verdict = verdict;
+        }
+    }
+
+    /// The whole verdict of a part.
+    pub(crate) fn verdict(&self, part: usize) -> &Verdict {
+        let lifted = self.lifted.iter().find(|(lifted, _)| *lifted == part);
+        lifted.map_or(&self.judged.parts[part].verdict, |(_, verdict)| verdict)
+    }
+
+    /// Whether anything was found, a warning among others.
+    pub(crate) fn has_findings(&self) -> bool {
+        let found = |part: usize| !self.verdict(part).findings.is_empty();
+        !self.instructions.is_empty() || (0..self.judged.parts.len()).any(found)
     }
 
     /// The verdicts, without what an earlier part says of the same rule and place.

@@ -107,8 +107,8 @@ impl Surroundings {
     }
 
     /// The roots that hold a folder, innermost first; what is known of the working folder is not looked for again.
-    fn roots_above(&self, folder: &Path) -> Vec<Root> {
-        if self.cwd.is_absolute() && folder.starts_with(&self.cwd) {
+    pub(crate) fn roots_above(&self, folder: &Path) -> Vec<Root> {
+        if self.cwd.is_absolute() {
             roots::enclosing_within(folder, &self.cwd, self.enclosing())
         } else {
             roots::enclosing(folder)
@@ -127,7 +127,7 @@ impl Surroundings {
 
 /// The innermost root that holds `folder`.
 pub fn innermost(folder: &Path) -> Option<PathBuf> {
-    roots::enclosing(folder).into_iter().next().map(|root| root.path)
+    roots::innermost(folder).map(|root| root.path)
 }
 
 /// Whose rulebook it is.

@@ -14,10 +14,13 @@ use std::time::SystemTime;
 
 use record::{Held, Record};
 
-use crate::grants::store::{canonical, key, wrong};
+use system::clock::milliseconds;
+use system::digest::key;
+
+use crate::grants::store::{canonical, wrong};
 use crate::grants::{self, Grant, Place, Store, StoreError};
 use crate::standing::{Standing, sentence};
-use crate::texts::{count, milliseconds, shown};
+use crate::texts::{count, shown};
 
 /// Most sessions whose records are looked at.
 const SESSIONS: usize = 10_000;

@@ -13,10 +13,11 @@ use std::time::SystemTime;
 
 pub(crate) use record::{Place, WrittenGrant};
 use rules::plain::plain;
-pub use store::Store;
+pub use store::{Store, make_private, open_private, read_private};
+use system::clock::date;
 
 use crate::digest::TreeDigest;
-use crate::texts::{date, shown};
+use crate::texts::shown;
 
 /// Most processes of a chain that a sentence names, and most characters of each.
 const SHOWN: usize = 8;

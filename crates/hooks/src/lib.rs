@@ -11,6 +11,7 @@ pub mod digest;
 pub mod foreign;
 pub mod freeze;
 pub mod grants;
+pub mod keys;
 pub mod manifest;
 pub mod matcher;
 pub mod review;
@@ -39,16 +40,4 @@ pub const FOLDER: &str = ".ruleline/hooks";
 pub const MANIFEST: &str = "hooks.yaml";
 
 /// The events a hook may be for, as manifests name them.
-pub const EVENTS: [&str; 11] = [
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStop",
-    "PreCompact",
-    "Notification",
-    "PermissionRequest",
-];
+pub const EVENTS: [&str; keys::EVENTS.len()] = rules::keys::texts(&keys::EVENTS);

@@ -10,7 +10,7 @@ use rules::plain::{self, plain};
 
 use crate::matcher::Matcher;
 use crate::yaml::{self, Key, Node, Value};
-use crate::{EVENTS, MANIFEST};
+use crate::{EVENTS, MANIFEST, keys};
 
 /// How long a hook may take when its entry does not say.
 pub const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -25,7 +25,7 @@ const LONGEST_NAME: usize = 64;
 /// The events that are about a tool, so that a matcher is asked.
 const ABOUT_TOOLS: [&str; 4] = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"];
 /// The keys of an entry.
-const KEYS: [&str; 6] = ["script", "builtin", "command", "matcher", "timeout", "on_error"];
+const KEYS: [&str; keys::ENTRY.len()] = rules::keys::names(&keys::ENTRY);
 
 /// Whether an event is about a tool, so that an entry for it may have a matcher.
 pub fn is_about_tools(event: &str) -> bool {
@@ -52,7 +52,8 @@ impl Platform {
         }
     }
 
-    fn extension(self) -> &'static str {
+    /// The extension of its scripts.
+    pub fn extension(self) -> &'static str {
         match self {
             Platform::Unix => "sh",
             Platform::Windows => "ps1",
@@ -206,12 +207,12 @@ impl<'a> Reading<'a> {
             let message = "it is not a mapping; it begins with `hooks:`";
             return self.skip(document.span.clone(), message, "*");
         };
-        let Some((_, hooks)) = pairs.iter().find(|(key, _)| key.text == "hooks") else {
+        let Some((_, hooks)) = pairs.iter().find(|(key, _)| key.text == keys::TOP) else {
             let message = "the key \"hooks\" is missing, so there are no hooks; it is the only key that stands here";
             return self.skip(document.span.clone(), message, "*");
         };
-        for (key, _) in pairs.iter().filter(|(key, _)| key.text != "hooks") {
-            self.unknown_key(key, &["hooks"]);
+        for (key, _) in pairs.iter().filter(|(key, _)| key.text != keys::TOP) {
+            self.unknown_key(key, &[keys::TOP]);
         }
         self.hooks(hooks);
     }
@@ -257,7 +258,7 @@ impl<'a> Reading<'a> {
         };
         let find = |name: &str| pairs.iter().find(|(key, _)| key.text == name);
         let whole = find_span(pairs, node);
-        let actions: Vec<_> = ["script", "builtin", "command"].into_iter().filter_map(find).collect();
+        let actions: Vec<_> = keys::ACTIONS.into_iter().filter_map(find).collect();
         let (key, value) = match actions.as_slice() {
             [only] => only,
             [] => return Err(Skipped::error(&whole, "it names no \"script\", \"builtin\" or \"command\"")),
@@ -398,11 +399,15 @@ fn matcher(value: &Node) -> Result<Matcher, Skipped> {
 }
 
 fn on_error(value: &Node) -> Result<OnError, Skipped> {
-    match &value.value {
-        Value::Text(word) if word == "allow" => Ok(OnError::Allow),
-        Value::Text(word) if word == "ask" => Ok(OnError::Ask),
-        Value::Text(word) if word == "deny" => Ok(OnError::Deny),
-        _ => Err(Skipped::error(&value.span, "\"on_error\" is one of allow, ask, deny")),
+    let said = if let Value::Text(word) = &value.value { word.as_str() } else { "" };
+    match keys::ON_ERROR.iter().map(|word| word.text).find(|word| *word == said) {
+        Some("deny") => Ok(OnError::Deny),
+        Some("ask") => Ok(OnError::Ask),
+        Some(_) => Ok(OnError::Allow),
+        None => {
+            let known = rules::keys::texts(&keys::ON_ERROR).join(", ");
+            Err(Skipped::error(&value.span, &format!("\"on_error\" is one of {known}")))
+        }
     }
 }
 

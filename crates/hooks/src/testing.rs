@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::grants::store::key;
 use crate::{FOLDER, Grant, Grantor, Means, Store, Tree};
+use system::digest::key;
 
 pub(crate) struct Project {
     _keep: tempfile::TempDir,

@@ -17,7 +17,7 @@ use crate::names::NameGlob;
 use crate::pattern::Pattern;
 use crate::rulebook::Rule;
 use crate::verdict::{Check, Effect, Finding, Unchecked, Verdict};
-use crate::{Change, Counting, FactSource, Work};
+use crate::{Change, Counting, FactSource, Work, secrets};
 
 /// Estimated bytes that patterns compiled for one change may take.
 const HEAVIEST: u64 = 32 << 20;
@@ -179,7 +179,7 @@ impl<'a> Case<'a> {
 
     /// What of a line is never shown: all of it where a pattern that says so cannot be used.
     fn masked(&mut self, text: &str) -> Vec<Span> {
-        let mut masked = Vec::new();
+        let mut masked = secrets::spans(text);
         let redacting = self.rules.iter().filter(|rule| rule.redact);
         for pattern in redacting.flat_map(|rule| &rule.checks.forbid).filter(|pattern| pattern.may_occur(text)) {
             match pattern.regex(self.work) {

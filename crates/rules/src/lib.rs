@@ -11,10 +11,12 @@ pub mod forest;
 pub mod glob;
 pub mod instructions;
 pub mod judge;
+pub mod keys;
 pub mod paths;
 pub mod plain;
 pub mod reason;
 pub mod rulebook;
+pub mod secrets;
 pub mod verdict;
 pub mod work;
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use syntax::Span;
 
 use crate::document::{Entry, Node, Value};
+use crate::keys::{self, Word};
 use crate::names::NameGlob;
 use crate::paths::{self, Paths};
 use crate::pattern::{Against, Pattern};
@@ -13,22 +14,7 @@ use crate::rulebook::{Checks, OnDelete, Problems, Rule, Severity};
 use crate::specs::{CallSpec, definition_fault};
 use crate::verdict::Effect;
 
-const KEYS: [&str; 14] = [
-    "id",
-    "paths",
-    "why",
-    "on_fail",
-    "redact",
-    "forbid",
-    "require",
-    "forbid_calls",
-    "forbid_imports",
-    "require_def",
-    "question",
-    "when",
-    "calibration",
-    "on_delete",
-];
+const KEYS: [&str; keys::RULE.len()] = keys::names(&keys::RULE);
 
 /// Keys of the rulebook that this version cannot judge: a rule with one of them must not pass as if it had none.
 const UNSUPPORTED: [&str; 5] = ["forbid_pattern", "commands", "scope", "fix", "test"];
@@ -118,16 +104,14 @@ impl Reader<'_> {
                     self.text.get(node.span.clone()).unwrap_or_default().clone_into(&mut rule.why);
                     self.warning(node.span.clone(), format!("`why` is a string, not {}", other.kind()));
                 }
-                ("on_fail", value) => match value {
-                    Value::Text(text) if text == "deny" => rule.on_fail = Effect::Deny,
-                    Value::Text(text) if text == "ask" => rule.on_fail = Effect::Ask,
-                    Value::Text(text) if text == "warn" => rule.on_fail = Effect::Warn,
-                    _ => self.error(node.span.clone(), "`on_fail` is \"deny\", \"ask\" or \"warn\""),
+                ("on_fail", value) => match self.word(key, node, value, &keys::ON_FAIL) {
+                    Some("ask") => rule.on_fail = Effect::Ask,
+                    Some("warn") => rule.on_fail = Effect::Warn,
+                    _ => rule.on_fail = Effect::Deny,
                 },
-                ("on_delete", value) => match value {
-                    Value::Text(text) if text == "ignore" => rule.on_delete = OnDelete::Ignore,
-                    Value::Text(text) if text == "judge" => rule.on_delete = OnDelete::Judge,
-                    _ => self.error(node.span.clone(), "`on_delete` is \"ignore\" or \"judge\""),
+                ("on_delete", value) => match self.word(key, node, value, &keys::ON_DELETE) {
+                    Some("judge") => rule.on_delete = OnDelete::Judge,
+                    _ => rule.on_delete = OnDelete::Ignore,
                 },
                 ("redact", Value::Bool(redact)) => rule.redact = *redact,
                 ("redact", other) => {
@@ -138,6 +122,18 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// The word of a closed set that a value is; an error for any other.
+    fn word(&mut self, key: &str, node: &Node, value: &Value, words: &'static [Word]) -> Option<&'static str> {
+        let said = if let Value::Text(text) = value { &**text } else { "" };
+        let known = words.iter().map(|word| word.text).find(|word| *word == said);
+        if known.is_none() {
+            let (last, others) = words.split_last().expect("no set of words is empty");
+            let others: Vec<String> = others.iter().map(|word| format!("\"{}\"", word.text)).collect();
+            self.error(node.span.clone(), format!("`{key}` is {} or \"{}\"", others.join(", "), last.text));
+        }
+        known
     }
 
     fn paths(&mut self, entry: Option<&Entry>, rule: &mut Rule) {

@@ -111,6 +111,13 @@ pub(crate) struct Checks {
     pub when: Vec<Pattern>,
 }
 
+impl Rule {
+    /// Whether it has no check, so that any change of its files is its business.
+    pub fn is_about_any_change(&self) -> bool {
+        self.checks.is_empty()
+    }
+}
+
 impl Checks {
     /// Whether the rule has no check: any change of its paths is its business.
     pub fn is_empty(&self) -> bool {

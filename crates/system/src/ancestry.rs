@@ -85,6 +85,19 @@ fn look(_: u32) -> Option<(Process, Option<u32>)> {
     None
 }
 
+/// When the process `id` was started, in the system's own words: equal only for the same process. None when there is no
+/// such process, or the system does not tell.
+#[cfg(unix)]
+pub fn started(id: u32) -> Option<String> {
+    platform::started(id)
+}
+
+/// None: nobody is asked here.
+#[cfg(not(unix))]
+pub fn started(_: u32) -> Option<String> {
+    None
+}
+
 /// The process at which the chain ends for a test, so that it does not depend on who runs the tests.
 #[cfg(debug_assertions)]
 fn top() -> Option<u32> {
@@ -192,6 +205,15 @@ mod tests {
         ] {
             assert_eq!(process(name, program, words).label(), label);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_was_started_once() {
+        let here = started(std::process::id());
+        assert!(here.is_some() && here == started(std::process::id()));
+        assert_ne!(here, started(1), "no test is the first process");
+        assert_eq!(started(u32::MAX), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -6,9 +6,11 @@
 //! their names ([`ancestry`]).
 
 pub mod ancestry;
+pub mod clock;
 pub mod digest;
 pub mod folders;
 pub mod git;
+pub mod looks;
 pub mod open;
 pub mod paths;
 pub mod roots;

@@ -81,6 +81,17 @@ pub enum OpenError {
     },
 }
 
+/// What a private file is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading what is there.
+    Read,
+    /// Reading, and writing at its end; made if it is not there.
+    Append,
+    /// Reading, and writing anywhere; made if it is not there.
+    Change,
+}
+
 /// Whether a replaced file must survive a crash of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -130,6 +141,40 @@ pub fn read_judged(path: &Path) -> Result<Option<String>, OpenError> {
         Err(error) => return Err(error),
     };
     Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
+}
+
+/// Fills `bytes` from this place of a file; says how much of them there was.
+///
+/// # Errors
+/// The system cannot read.
+pub fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<usize> {
+    let wanted = bytes.len();
+    while !bytes.is_empty() {
+        match platform::read_some_at(file, bytes, at) {
+            Ok(0) => break,
+            Ok(read) => {
+                bytes = &mut bytes[read..];
+                at += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(wanted - bytes.len())
+}
+
+/// Writes `bytes` at this place of a file, in one go.
+///
+/// # Errors
+/// The system cannot write, or not all of it.
+pub fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let written = platform::write_some_at(file, bytes, at)?;
+    if written == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+}
+
+/// How large the system lets this process make a file, in bytes; who writes beyond may be ended by it.
+pub fn largest_file() -> u64 {
+    platform::largest_file()
 }
 
 /// A name for the file that is to take the place of `name`; no two calls at the same time give the same.

@@ -8,13 +8,13 @@ pub mod names;
 pub(crate) mod windows;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf, Prefix, PrefixComponent};
 use std::{fs, io};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+use crate::looks;
 #[cfg(windows)]
 pub use windows::identity;
 
@@ -114,17 +114,48 @@ fn start(path: &Path) -> PathBuf {
 /// The path with every link resolved as the system would, as far as it exists; what does not exist yet is kept as it
 /// is. A dangling link resolves to where a write through it would land.
 pub fn resolve(path: &Path) -> PathBuf {
-    Links::default().resolve(path)
-}
-
-/// Where links lead, each component looked at once: for paths that begin alike and are resolved for one decision.
-#[derive(Debug, Clone, Default)]
-pub struct Links {
-    known: RefCell<HashMap<PathBuf, Standing>>,
+    let mut pending: Vec<OsString> = components_reversed(path);
+    let mut resolved = start(path);
+    let mut links = 0;
+    let mut steps = 0;
+    let mut is_there = true;
+    while let Some(name) = pending.pop() {
+        steps += 1;
+        if name == ".." {
+            resolved.pop();
+            is_there = true;
+            continue;
+        }
+        resolved.push(&name);
+        if !is_there || steps > COMPONENTS || links >= LINKS {
+            continue;
+        }
+        #[cfg(windows)]
+        if !windows::is_on_a_drive(&resolved) {
+            continue;
+        }
+        let target = match standing(&resolved) {
+            Standing::Link(target) => target,
+            Standing::Other => continue,
+            Standing::Nothing => {
+                is_there = false;
+                continue;
+            }
+        };
+        links += 1;
+        if target.is_absolute() {
+            resolved = start(&target);
+        } else {
+            resolved.pop();
+        }
+        pending.extend(components_reversed(&target));
+    }
+    #[cfg(windows)]
+    let resolved = windows::as_kept(&resolved);
+    resolved
 }
 
 /// What stands at a path, as far as following it is concerned.
-#[derive(Debug, Clone)]
 enum Standing {
     Link(PathBuf),
     /// No link.
@@ -133,62 +164,12 @@ enum Standing {
     Nothing,
 }
 
-impl Links {
-    /// As [`resolve`].
-    pub fn resolve(&self, path: &Path) -> PathBuf {
-        let mut pending: Vec<OsString> = components_reversed(path);
-        let mut resolved = start(path);
-        let mut links = 0;
-        let mut steps = 0;
-        let mut is_there = true;
-        while let Some(name) = pending.pop() {
-            steps += 1;
-            if name == ".." {
-                resolved.pop();
-                is_there = true;
-                continue;
-            }
-            resolved.push(&name);
-            if !is_there || steps > COMPONENTS || links >= LINKS {
-                continue;
-            }
-            #[cfg(windows)]
-            if !windows::is_on_a_drive(&resolved) {
-                continue;
-            }
-            let target = match self.at(&resolved) {
-                Standing::Link(target) => target,
-                Standing::Other => continue,
-                Standing::Nothing => {
-                    is_there = false;
-                    continue;
-                }
-            };
-            links += 1;
-            if target.is_absolute() {
-                resolved = start(&target);
-            } else {
-                resolved.pop();
-            }
-            pending.extend(components_reversed(&target));
-        }
-        #[cfg(windows)]
-        let resolved = windows::as_kept(&resolved);
-        resolved
-    }
-
-    fn at(&self, path: &Path) -> Standing {
-        if let Some(known) = self.known.borrow().get(path) {
-            return known.clone();
-        }
-        // Few are links, and to look at what stands there costs less than to fail at reading it as one.
-        let found = match fs::symlink_metadata(path) {
-            Ok(found) if !found.is_symlink() => Standing::Other,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
-            _ => fs::read_link(path).map_or(Standing::Other, Standing::Link),
-        };
-        self.known.borrow_mut().insert(path.to_path_buf(), found.clone());
-        found
+fn standing(path: &Path) -> Standing {
+    // Few are links, and to look at what stands there costs less than to fail at reading it as one.
+    match looks::at(path) {
+        Ok(found) if !found.is_symlink() => Standing::Other,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
+        _ => fs::read_link(path).map_or(Standing::Other, Standing::Link),
     }
 }
 
@@ -251,7 +232,7 @@ pub struct Identity {
 pub fn identity(path: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let found = fs::symlink_metadata(path).ok()?;
+    let found = looks::at(path).ok()?;
     Some(Identity { volume: found.dev(), file: found.ino(), names: found.nlink() })
 }
 
@@ -265,21 +246,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_a_path_is_not_looked_at_again() {
+    fn within_one_look_a_folder_stays_a_folder() {
         let temp = tempfile::tempdir().unwrap();
         let base = temp.path().canonicalize().unwrap();
         fs::create_dir_all(base.join("real/sub")).unwrap();
         symlink("real", base.join("link")).unwrap();
-        let links = Links::default();
-        let resolved = |links: &Links, path: &str| links.resolve(&base.join(path));
-        assert_eq!(resolved(&links, "link/sub/none/a"), base.join("real/sub/none/a"));
-        fs::remove_file(base.join("link")).unwrap();
-        symlink("other", base.join("link")).unwrap();
-        symlink("elsewhere", base.join("real/sub/none")).unwrap();
-        assert_eq!(resolved(&links, "link/sub/none/b"), base.join("real/sub/none/b"));
-        assert_eq!(resolved(&Links::default(), "link/sub"), base.join("other/sub"));
-        assert_eq!(resolved(&Links::default(), "real/sub/none/b"), base.join("real/sub/elsewhere/b"));
-        assert_eq!(resolved(&Links::default(), "real/gone/../sub/none"), base.join("real/sub/elsewhere"));
+        let resolved = |path: &str| resolve(&base.join(path));
+        looks::once(|| {
+            assert_eq!(resolved("link/sub/none/a"), base.join("real/sub/none/a"));
+            fs::remove_dir(base.join("real/sub")).unwrap();
+            symlink("..", base.join("real/sub")).unwrap();
+            assert_eq!(resolved("link/sub/a"), base.join("real/sub/a"));
+        });
+        assert_eq!(resolved("link/sub/a"), base.join("a"));
     }
 
     #[test]

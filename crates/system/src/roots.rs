@@ -3,11 +3,10 @@
 //!
 //! Only names and two small files are looked at; no git process runs. What is found is as hostile as its repository.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::open::read_below;
-use crate::paths;
+use crate::{looks, paths};
 
 /// The longest path that is looked at, in bytes: the system opens none longer.
 const LONGEST: usize = 4096;
@@ -32,10 +31,17 @@ pub fn enclosing(folder: &Path) -> Vec<Root> {
     look_at_all(folder.ancestors()).collect()
 }
 
-/// As [`enclosing`], where those of the folder `known` are known: from there upwards nothing is looked at again.
+/// The innermost root that holds `folder`; nothing above it is looked at.
+pub fn innermost(folder: &Path) -> Option<Root> {
+    look_at_all(folder.ancestors()).next()
+}
+
+/// As [`enclosing`], where those of the folder `known` are known: what holds that folder too is not looked at again.
 pub fn enclosing_within(folder: &Path, known: &Path, roots: &[Root]) -> Vec<Root> {
-    let Ok(below) = folder.strip_prefix(known) else { return enclosing(folder) };
-    look_at_all(folder.ancestors().take(below.components().count())).chain(roots.iter().cloned()).collect()
+    let shared = |root: &&Root| folder.starts_with(&root.path);
+    look_at_all(folder.ancestors().filter(|part| !known.starts_with(part)))
+        .chain(roots.iter().filter(shared).cloned())
+        .collect()
 }
 
 fn look_at_all<'a>(folders: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = Root> {
@@ -44,9 +50,9 @@ fn look_at_all<'a>(folders: impl Iterator<Item = &'a Path>) -> impl Iterator<Ite
 }
 
 fn look_at(folder: &Path) -> Root {
-    let git = fs::symlink_metadata(folder.join(".git")).ok();
+    let git = looks::at(&folder.join(".git")).ok();
     Root {
-        has_ruleline: fs::symlink_metadata(folder.join(".ruleline")).is_ok(),
+        has_ruleline: looks::at(&folder.join(".ruleline")).is_ok(),
         has_git: git.is_some(),
         may_be_linked: git.is_some_and(|git| git.is_file()),
         path: folder.to_path_buf(),
@@ -71,6 +77,8 @@ fn one_line(folder: &Path, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -34,9 +34,9 @@ pub struct JudgeRequest {
     pub path: String,
     /// The digest of its text before; none when there is no such text.
     pub before: Option<Digest>,
-    /// The digest of its text after.
+    /// What names its text after: [`Digest::of_edit`].
     pub after: Digest,
-    /// What leads from one to the other; from the empty text when there is none before.
+    /// What leads from the text before to the one after; from the empty text when there is none before.
     pub edit: Splice,
     /// The rulebooks to judge it by.
     pub books: Vec<BookRequest>,
@@ -301,6 +301,18 @@ impl Splice {
     pub fn apply(&self, before: &str) -> Option<String> {
         before.get(self.start..self.end)?;
         Some([&before[..self.start], &self.text, &before[self.end..]].concat())
+    }
+}
+
+impl Digest {
+    /// Names the text that `edit` makes of the one with the digest `before`, without reading either: the two of them say
+    /// what it is.
+    pub fn of_edit(before: Option<Digest>, edit: &Splice) -> Digest {
+        let Splice { start, end, text } = edit;
+        let places = [*start as u64, *end as u64].map(u64::to_le_bytes);
+        let before = before.map_or(Vec::new(), |digest| digest.0.to_vec());
+        let length = (before.len() as u64).to_le_bytes();
+        Digest(system::digest::sha256_of(&[&length, &before, &places[0], &places[1], text.as_bytes()]))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use agents::{Answer, AskUnattended, Event, EventKind, Head, RenderOptions, ToolCall, render};
+use agents::{Answer, AskUnattended, Event, EventKind, Head, RenderOptions, ToolCall, answered, render};
 use guard::books::{FromDisk, LoadedBook, Place, RulebookSource};
 use guard::config::{self, Config, OnFailure};
 use guard::decide::HookRun;
@@ -14,9 +14,10 @@ use guard::stack::{Named, Surroundings};
 use guard::{Guards, decide};
 use rules::{FactSource, ParseNow};
 use syntax::{Facts, Language};
-use system::{Folders, paths};
+use system::{Folders, looks, paths};
 
 use super::arguments::{Arguments, Guard};
+use super::record::Record;
 use super::{failpoint, problems};
 use crate::accelerator::Servers;
 
@@ -65,15 +66,33 @@ impl RulebookSource for KeptFromDisk {
     }
 }
 
+/// An answer, and what is to be recorded of it.
+pub struct Worded {
+    /// The answer.
+    pub answer: Answer,
+    /// None where nothing is.
+    pub record: Option<Record>,
+}
+
 /// Decides on the event and says so in the agent's words. `strictness` is told what becomes of an event that cannot be
 /// judged as soon as that is known.
 pub fn answer(
     arguments: &Arguments,
     event: &Event,
     payload: &[u8],
-    deadline: Instant,
+    (begun, deadline): (Instant, Instant),
     strictness: &OnceLock<OnFailure>,
-) -> Answer {
+) -> Worded {
+    looks::once(|| decide_and_say(arguments, event, payload, (begun, deadline), strictness))
+}
+
+fn decide_and_say(
+    arguments: &Arguments,
+    event: &Event,
+    payload: &[u8],
+    (begun, deadline): (Instant, Instant),
+    strictness: &OnceLock<OnFailure>,
+) -> Worded {
     let folders = folders(arguments);
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
@@ -81,7 +100,8 @@ pub fn answer(
         && guard::shell::is_quiet(command, &surroundings.cwd)
         && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
     {
-        return Answer::silent();
+        let record = Record::quiet(arguments, folders.as_ref(), event, begun);
+        return Worded { answer: Answer::silent(), record };
     }
     let user = folders.as_ref().map(|folders| folders.user.as_path());
     let config = Config::load(user, [surroundings.root().as_path()]);
@@ -101,22 +121,26 @@ pub fn answer(
         protection: &protection,
         no_instruction_check: arguments.no_instruction_check,
         hooks: everything.then(|| HookRun { payload, deadline: deadline.checked_sub(RESERVE).unwrap_or(deadline) }),
+        traced: !arguments.no_log && config.log != config::Log::Off,
     };
-    let decide::Decided { decision, notes } = guards.decide(event);
-    let answer = render(&event.head(), &decision, options(arguments, &event.head(), &config));
+    let decide::Decided { decision, notes, trace } = guards.decide(event);
+    let (head, options) = (event.head(), options(arguments, &event.head(), &config));
+    let answer = render(&head, &decision, options);
     let stderr = (!notes.is_empty()).then(|| notes.join("; "));
-    Answer { stderr, ..answer }
+    let trace = trace.filter(|trace| config.log == config::Log::All || trace.is_finding);
+    let record = trace.zip(folders.as_ref()).and_then(|(trace, folders)| {
+        Record::decided(folders, event, answered(&head, &decision, options), trace, begun)
+    });
+    Worded { answer: Answer { stderr, ..answer }, record }
 }
 
 /// Whether hooks may have something to say on an event; a look at names.
-pub fn may_have_hooks(arguments: &Arguments, event: &Event) -> bool {
-    if event.kind == EventKind::Other {
-        return false;
-    }
-    guard::hooks::present(folders(arguments).as_ref(), event, &working_folder(event))
+pub fn may_have_hooks(folders: Option<&Folders>, event: &Event) -> bool {
+    event.kind != EventKind::Other && guard::hooks::present(folders, event, &working_folder(event))
 }
 
-fn working_folder(event: &Event) -> PathBuf {
+/// The agent's working folder; this process' own where the agent does not say.
+pub fn working_folder(event: &Event) -> PathBuf {
     paths::absolute(event.cwd.as_deref().unwrap_or(Path::new(".")))
 }
 
@@ -143,7 +167,8 @@ fn surroundings(arguments: &Arguments, event: &Event) -> Surroundings {
     surroundings
 }
 
-fn folders(arguments: &Arguments) -> Option<Folders> {
+/// The folders of the user; none when the user database has none.
+pub fn folders(arguments: &Arguments) -> Option<Folders> {
     crate::folders::find(arguments.state.as_deref()).ok()
 }
 

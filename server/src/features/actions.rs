@@ -67,12 +67,7 @@ pub fn explain(report: &Report, path: &Path, id: &str, line: u32) -> Option<Stri
     let distance = |diagnostic: &&Diagnostic| report.text.line_number(diagnostic.span.start).abs_diff(line);
     let diagnostic = report.diagnostics.iter().filter(of_rule).min_by_key(distance)?;
     let rule = diagnostic.rule.as_ref()?;
-    let effect = match diagnostic.severity {
-        Severity::Error => "an agent's edit that adds this line is refused",
-        Severity::Warning => "an agent's edit that adds this line asks a person",
-        Severity::Information => "an agent's edit that adds this line goes ahead and is told so",
-        Severity::Hint => "the line stood there before: an edit of other lines is not judged by it",
-    };
+    let effect = effect_of(diagnostic.severity);
     Some(format!(
         "Line {}: {} [rule {} of {}, line {}; {effect}]",
         report.text.line_number(diagnostic.span.start),
@@ -81,6 +76,16 @@ pub fn explain(report: &Report, path: &Path, id: &str, line: u32) -> Option<Stri
         rules::plain::plain(&system::paths::shown(path), rules::plain::PATH),
         rule.text.line_number(rule.span.start),
     ))
+}
+
+/// What becomes of an agent's edit for a finding.
+pub fn effect_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "an agent's edit that adds this line is refused",
+        Severity::Warning => "an agent's edit that adds this line asks a person",
+        Severity::Information => "an agent's edit that adds this line goes ahead and is told so",
+        Severity::Hint => "the line stood there before: an edit of other lines is not judged by it",
+    }
 }
 
 /// An id as it may be shown.

@@ -14,6 +14,7 @@ use rules::plain::{ID, PATH, WHY, plain};
 use rules::{Change, Check, Effect, FactSource, Finding, Unchecked};
 use syntax::Span;
 
+use crate::features::allowance;
 use crate::features::baseline::Before;
 use crate::features::hooks::Offer;
 use crate::rulebooks::{LastGood, Rulebooks};
@@ -81,6 +82,29 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// What can be done about the hooks that the document is of.
     pub hooks: Vec<Offer>,
+    /// Which of the diagnostics are what an agent was refused.
+    pub refused: Vec<Refused>,
+    /// What can be allowed after the review that the document is.
+    pub allowances: Vec<allowance::Offer>,
+}
+
+/// One diagnostic that is a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// An index into the report's.
+    pub diagnostic: usize,
+    /// The decision.
+    pub decision: String,
+    /// Whether it may be allowed once.
+    pub reviewable: bool,
+}
+
+impl Report {
+    /// What is shown of a file that is not open.
+    pub fn of_file(text: Text, diagnostics: Vec<Diagnostic>) -> Report {
+        let (hooks, refused, allowances) = (Vec::new(), Vec::new(), Vec::new());
+        Report { stamp: 0, version: None, text, diagnostics, hooks, refused, allowances }
+    }
 }
 
 /// A document as it is judged.

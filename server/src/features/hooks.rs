@@ -104,21 +104,27 @@ pub fn view(folders: Option<&Folders>, workspaces: &[PathBuf], root: &Path, revi
 pub fn of_file(path: &Path, text: &Text, view: Option<&View>) -> Vec<Diagnostic> {
     let mut shown: Vec<Diagnostic> = view.and_then(|view| standing(text, view)).into_iter().collect();
     if is_manifest(path) {
-        let folder = path.parent().unwrap_or(path);
-        let has_file = |name: &str| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
-        let manifest = Manifest::parse(text.text.as_bytes(), &has_file, Platform::HERE, &builtin::names());
-        shown.extend(manifest.problems.into_iter().map(|problem| Diagnostic {
-            span: problem.span,
-            severity: match problem.severity {
-                manifest::Severity::Error => Severity::Error,
-                manifest::Severity::Warning => Severity::Warning,
-            },
-            code: HOOKS.to_owned(),
-            message: problem.message,
-            rule: None,
-        }));
+        shown.extend(of_manifest(path, text));
     }
     shown
+}
+
+/// What a manifest with this text says wrongly.
+pub fn of_manifest(path: &Path, text: &Text) -> Vec<Diagnostic> {
+    let folder = path.parent().unwrap_or(path);
+    let has_file = |name: &str| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    let manifest = Manifest::parse(text.text.as_bytes(), &has_file, Platform::HERE, &builtin::names());
+    let shown = manifest.problems.into_iter().map(|problem| Diagnostic {
+        span: problem.span,
+        severity: match problem.severity {
+            manifest::Severity::Error => Severity::Error,
+            manifest::Severity::Warning => Severity::Warning,
+        },
+        code: HOOKS.to_owned(),
+        message: problem.message,
+        rule: None,
+    });
+    shown.collect()
 }
 
 /// Where the hooks stand, on the first line; nothing when they are trusted.

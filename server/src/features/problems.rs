@@ -31,10 +31,15 @@ pub fn is_config(path: &Path) -> bool {
     path.ends_with(PROJECT_CONFIG)
 }
 
-/// What is wrong in a project's config.toml with this text: keys it does not know, and such as are the user's alone.
+/// What is wrong in a config.toml with this text: keys it does not know, and in a project's such as are the user's alone.
 pub fn of_config(path: &Path, text: &Text) -> Vec<Diagnostic> {
     let mut config = Config::default();
-    config.add_project(path, Ok(Some(text.text.as_bytes().to_vec())));
+    let bytes = Ok(Some(text.text.as_bytes().to_vec()));
+    if is_config(path) {
+        config.add_project(path, bytes);
+    } else {
+        config.add_user(path, bytes);
+    }
     let shown = config.problems.iter().map(|problem| Diagnostic {
         span: text.line(problem.line.saturating_sub(1) as usize),
         severity: Severity::Error,

@@ -1,4 +1,4 @@
-//! Reviews that were shown: each gives one token, for one use, for exactly the bytes that were shown (S9).
+//! Reviews that were shown: each act that one offers has a token, for one use, for exactly what was shown (S9).
 //!
 //! A token stands only in the offers that follow the review. It is an obstacle for whoever sends commands without a
 //! person in front of the editor, and no proof that there is one.
@@ -12,6 +12,8 @@ use hooks::{Tree, TreeDigest};
 use system::Folders;
 use system::folders::create_private;
 use system::open::{Durability, Root};
+
+use crate::features::allowance::Allowance;
 
 /// How long a review counts.
 const KEPT: Duration = Duration::from_secs(15 * 60);
@@ -32,12 +34,40 @@ pub struct Reviews {
 
 #[derive(Debug)]
 struct Shown {
-    root: PathBuf,
-    digest: TreeDigest,
-    files: usize,
+    act: Act,
     token: String,
     at: Instant,
     file: PathBuf,
+}
+
+/// What a person may do after they read a review.
+#[derive(Debug, Clone)]
+enum Act {
+    /// Trust a root's hooks in these bytes, so many files.
+    Trust { root: PathBuf, digest: TreeDigest, files: usize },
+    /// Allow once what an agent was refused.
+    Allow(Allowance),
+}
+
+impl Shown {
+    fn counts(&self) -> bool {
+        self.at.elapsed() < KEPT
+    }
+
+    /// Whether it is about the hooks of a root.
+    fn trusts(&self, of: &Path) -> Option<(TreeDigest, usize)> {
+        match &self.act {
+            Act::Trust { root, digest, files } if root == of => Some((*digest, *files)),
+            _ => None,
+        }
+    }
+
+    fn allows(&self) -> Option<&Allowance> {
+        match &self.act {
+            Act::Allow(allowance) => Some(allowance),
+            Act::Trust { .. } => None,
+        }
+    }
 }
 
 /// A review that can be opened.
@@ -64,55 +94,125 @@ impl Reviews {
         let root = system::paths::resolve(root);
         let tree = Tree::read(&root).map_err(|refused| format!("the hooks cannot be read whole: {refused}"))?;
         let tree = tree.ok_or("there are no hooks to review")?;
-        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
-        let folder = folders.state.join(FOLDER);
-        create_private(&folder).map_err(|refused| refused.to_string())?;
         let text = review(&root, &tree).text;
         // Equal bytes of two roots are two reviews.
         let of = [root.as_os_str().as_encoded_bytes(), tree.digest.hex().as_bytes()].join(&0);
-        let name = format!("{}.txt", &system::digest::sha256_hex(&of)[..12]);
+        let (digest, files) = (tree.digest, tree.files.len());
+        self.lock().retain(|one| one.trusts(&root).is_none());
+        let act = Act::Trust { root: root.clone(), digest, files };
+        let file = self.show(folders, workspaces, &of, &text, vec![act])?;
+        Ok(Opened { root, digest, files, file, text })
+    }
+
+    /// Writes the review of a refusal into a private file, and gives each act that it offers a token. Blocks.
+    ///
+    /// # Errors
+    /// Why it is not shown, in one line.
+    pub fn make_of_refusal(
+        &self,
+        folders: &Folders,
+        workspaces: &[PathBuf],
+        refusal: &str,
+        text: &str,
+        acts: Vec<Allowance>,
+    ) -> Result<PathBuf, String> {
+        let of = [b"refusal", refusal.as_bytes()].join(&0);
+        self.show(folders, workspaces, &of, text, acts.into_iter().map(Act::Allow).collect())
+    }
+
+    /// Writes a text into a private file that is named after what it is `of`, and gives each act a token.
+    fn show(
+        &self,
+        folders: &Folders,
+        workspaces: &[PathBuf],
+        of: &[u8],
+        text: &str,
+        acts: Vec<Act>,
+    ) -> Result<PathBuf, String> {
+        let file = Reviews::show_text(folders, workspaces, of, text)?;
+        let tokens = acts.iter().map(|_| random()).collect::<Result<Vec<_>, _>>()?;
+        let mut shown = self.lock();
+        shown.retain(|one| one.counts() && one.file != file);
+        for (act, token) in acts.into_iter().zip(tokens) {
+            if shown.len() >= MOST {
+                shown.remove(0);
+            }
+            shown.push(Shown { act, token, at: Instant::now(), file: file.clone() });
+        }
+        Ok(file)
+    }
+
+    /// Writes a text to be read into a private file that is named after what it is `of`; it offers nothing. Blocks.
+    ///
+    /// # Errors
+    /// Why it is not written, in one line.
+    pub fn show_text(folders: &Folders, workspaces: &[PathBuf], of: &[u8], text: &str) -> Result<PathBuf, String> {
+        folders.admit(&folders.state, workspaces).map_err(|refused| refused.to_string())?;
+        let folder = folder(folders);
+        create_private(&folder).map_err(|refused| refused.to_string())?;
+        let name = format!("{}.txt", &system::digest::sha256_hex(of)[..12]);
         let opened = Root::open(&folder).map_err(|error| error.to_string())?;
         sweep(&opened, &folder, SystemTime::now());
         opened
             .replace(Path::new(&name), text.as_bytes(), Durability::Usual)
             .map_err(|error| format!("the review cannot be written: {error}"))?;
-        let file = folder.join(name);
-        let mut shown = self.lock();
-        shown.retain(|one| one.at.elapsed() < KEPT && one.root != root);
-        if shown.len() >= MOST {
-            shown.remove(0);
-        }
-        let token = random()?;
-        let (root_, digest, files, at) = (root.clone(), tree.digest, tree.files.len(), Instant::now());
-        shown.push(Shown { root: root_, digest, files, token, at, file: file.clone() });
-        Ok(Opened { root, digest, files, file, text })
+        Ok(folder.join(name))
     }
 
     /// The token of a review of these bytes that counts still.
     pub fn token(&self, root: &Path, digest: TreeDigest) -> Option<String> {
         let shown = self.lock();
-        let counts = |one: &&Shown| one.at.elapsed() < KEPT && one.root == root && one.digest == digest;
-        shown.iter().find(counts).map(|one| one.token.clone())
+        let fits = |one: &&Shown| one.counts() && one.trusts(root).is_some_and(|(shown, _)| shown == digest);
+        shown.iter().find(fits).map(|one| one.token.clone())
     }
 
     /// Uses a token up; how many files were shown, if it was that of a review of these bytes.
     pub fn spend(&self, root: &Path, digest: &str, token: &str) -> Option<usize> {
-        let mut shown = self.lock();
-        let fits = |one: &Shown| {
-            one.token == token && one.root == root && one.digest.hex() == digest && one.at.elapsed() < KEPT
-        };
-        let at = shown.iter().position(fits)?;
-        Some(shown.remove(at).files)
+        let fits = |one: &Shown| one.trusts(root).is_some_and(|(shown, _)| shown.hex() == digest);
+        self.take(token, fits).and_then(|one| one.trusts(root)).map(|(_, files)| files)
     }
 
-    /// The root whose review is this file.
+    /// Uses a token up; what it allows, if it was that of a review of this refusal.
+    pub fn spend_allowance(&self, refusal: &str, token: &str) -> Option<Allowance> {
+        let fits = |one: &Shown| one.allows().is_some_and(|allowance| allowance.refusal == refusal);
+        self.take(token, fits).and_then(|one| one.allows().cloned())
+    }
+
+    fn take(&self, token: &str, fits: impl Fn(&Shown) -> bool) -> Option<Shown> {
+        let mut shown = self.lock();
+        let at = shown.iter().position(|one| one.token == token && one.counts() && fits(one))?;
+        Some(shown.remove(at))
+    }
+
+    /// The root whose hooks' review is this file.
     pub fn root_of(&self, file: &Path) -> Option<PathBuf> {
-        self.lock().iter().find(|one| one.file == file).map(|one| one.root.clone())
+        let of = |one: &Shown| match &one.act {
+            Act::Trust { root, .. } if one.file == file => Some(root.clone()),
+            _ => None,
+        };
+        self.lock().iter().find_map(of)
+    }
+
+    /// What the review of a refusal in this file offers, with the tokens.
+    pub fn allowances(&self, file: &Path) -> Vec<(Allowance, String)> {
+        let shown = self.lock();
+        let of_file = shown.iter().filter(|one| one.file == file && one.counts());
+        of_file.filter_map(|one| Some((one.allows()?.clone(), one.token.clone()))).collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Shown>> {
         self.shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+}
+
+/// Where the texts of reviews are.
+pub fn folder(folders: &Folders) -> PathBuf {
+    folders.state.join(FOLDER)
+}
+
+/// Whether a file may be the text of a review, by its name.
+pub fn is_review(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "txt") && path.parent().is_some_and(|folder| folder.ends_with(FOLDER))
 }
 
 /// Removes the texts that are older than seven days before `now`.
@@ -178,6 +278,41 @@ mod tests {
         for one in opened {
             assert_eq!(reviews.root_of(&one.file), Some(one.root));
         }
+    }
+
+    #[test]
+    fn s09_a_token_of_a_refusal_is_for_one_act() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("it is there");
+        let folders = Folders { state: base.join("state"), ..Folders::below(&base) };
+        let reviews = Reviews::default();
+        let act = |refusal: &str, rule: &str| Allowance {
+            refusal: refusal.into(),
+            root: base.clone(),
+            path: base.join("a.py"),
+            rule: rule.into(),
+            rulebook: base.join("rules.toml"),
+            rulebook_digest: [1; 32],
+            added: [2; 32],
+        };
+        let make = |refusal: &str| {
+            let acts = vec![act(refusal, "a"), act(refusal, "b")];
+            reviews.make_of_refusal(&folders, &[], refusal, "text", acts).expect("it is shown")
+        };
+        let file = make("one");
+        let other = make("two");
+        assert_ne!(file, other);
+        let tokens: Vec<String> = reviews.allowances(&file).into_iter().map(|(_, token)| token).collect();
+        assert_ne!(tokens[0], tokens[1]);
+        assert_eq!(reviews.spend_allowance("two", &tokens[0]), None);
+        assert_eq!(reviews.spend_allowance("one", ""), None);
+        assert_eq!(reviews.spend_allowance("one", &tokens[1]), Some(act("one", "b")));
+        assert_eq!(reviews.spend_allowance("one", &tokens[1]), None, "it is used up");
+        assert_eq!(reviews.allowances(&file), [(act("one", "a"), tokens[0].clone())]);
+        make("one");
+        assert_eq!(reviews.spend_allowance("one", &tokens[0]), None, "another review, another token");
+        assert_eq!(reviews.allowances(&other).len(), 2);
+        assert_eq!(reviews.root_of(&file), None);
     }
 
     #[test]

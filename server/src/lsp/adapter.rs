@@ -6,22 +6,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tower_lsp::LanguageServer;
-use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
-    CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, DidChangeConfigurationParams,
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
-    DocumentDiagnosticReportResult, ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, Url,
-    WorkspaceFolder,
+    CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionParams,
+    CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandParams, Hover, HoverParams,
+    InitializeParams, InitializeResult, InitializedParams, TextDocumentPositionParams, Url, WorkspaceFolder,
 };
 
 use crate::features::diagnostics::Report;
-use crate::features::{actions, hooks};
+use crate::features::{actions, hooks, reviews};
 use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
-use crate::lsp::{capabilities, proto, uri};
+use crate::lsp::{capabilities, own, proto, uri};
 use crate::session::client::Profile;
-use crate::session::event::Event;
+use crate::session::counting::Waiter;
+use crate::session::event::{Event, Reply};
+use crate::session::rulebook::{Inquiry, Meaning};
 
 /// What the router calls.
 pub struct Adapter {
@@ -56,6 +58,21 @@ impl Adapter {
         self.ask(|reply| Event::Wanted { key, reply }).await.flatten()
     }
 
+    /// What came of a command.
+    async fn obeyed(&self, event: impl FnOnce(Reply) -> Event) -> Result<Value> {
+        match self.ask(event).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(why)) => Err(Error::invalid_params(why)),
+            None => Err(Error::internal_error()),
+        }
+    }
+
+    /// Asks something about a document; none when it is not open, or there is nothing to say.
+    async fn inquire<T>(&self, document: &Url, inquiry: impl FnOnce(oneshot::Sender<T>) -> Inquiry) -> Option<T> {
+        let key = document.to_string();
+        self.ask(|reply| Event::Inquired { key, inquiry: inquiry(reply) }).await
+    }
+
     async fn run(&self, params: &ExecuteCommandParams) -> Result<Value> {
         match params.command.as_str() {
             proto::RELOAD => {
@@ -63,6 +80,11 @@ impl Adapter {
                 Ok(Value::Null)
             }
             proto::STATUS => Ok(self.ask(|reply| Event::Status { reply }).await.unwrap_or_default()),
+            proto::DECISIONS => {
+                let limit = proto::from_limit(&params.arguments);
+                let decisions = self.ask(|reply| Event::Decisions { limit, reply }).await.unwrap_or_default();
+                Ok(decisions.iter().map(proto::to_decision).collect())
+            }
             name @ (proto::OPEN_RULE | proto::EXPLAIN) => {
                 let (command, document) =
                     proto::from_command(name, &params.arguments).map_err(Error::invalid_params)?;
@@ -75,16 +97,29 @@ impl Adapter {
             }
             name @ (proto::REVIEW_HOOKS | proto::TRUST_HOOKS | proto::UNTRUST_HOOKS) => {
                 let command = proto::from_hook_command(name, &params.arguments).map_err(Error::invalid_params)?;
-                match self.ask(|reply| Event::Hooks { command, reply }).await {
-                    Some(Ok(answer)) => Ok(answer),
-                    Some(Err(why)) => Err(Error::invalid_params(why)),
-                    None => Err(Error::internal_error()),
-                }
+                self.obeyed(|reply| Event::Hooks { command, reply }).await
+            }
+            name @ (proto::REVIEW_REFUSAL | proto::ALLOW_ONCE) => {
+                let command = proto::from_refusal_command(name, &params.arguments).map_err(Error::invalid_params)?;
+                self.obeyed(|reply| Event::Refusal { command, reply }).await
+            }
+            proto::SHOW_FINDINGS => {
+                let (path, rule) = own::from_show_findings(&params.arguments).map_err(Error::invalid_params)?;
+                self.obeyed(|reply| Event::CountWanted { path, waiter: Waiter::Listing { rule, reply } }).await
             }
             other => Err(Error::invalid_params(format!("there is no command {}", actions::plain_id(other)))),
         }
     }
 }
+
+/// What was asked about is not what is there any more; clients ask again by themselves.
+fn outdated() -> Error {
+    let message = "the lenses were asked for anew".into();
+    Error { code: ErrorCode::ServerError(CONTENT_MODIFIED), message, data: None }
+}
+
+/// The protocol's `ContentModified`.
+const CONTENT_MODIFIED: i64 = -32801;
 
 fn folders(folders: &[WorkspaceFolder]) -> Vec<PathBuf> {
     folders.iter().filter_map(|folder| uri::to_path(&folder.uri)).collect()
@@ -167,16 +202,52 @@ impl LanguageServer for Adapter {
         let document = self.life.raw_uri(&params.text_document.uri);
         let offered = actions::offer(&report, from, to, profile.encoding);
         let offered = offered.iter().filter_map(|action| proto::to_action(action, &report, &document, profile));
-        Ok(Some(offered.chain(proto::to_hook_actions(&report.hooks)).collect()))
+        let refused = proto::to_refusal_actions(&report, params.range.start, params.range.end, profile);
+        let offered = offered.chain(refused).chain(proto::to_hook_actions(&report.hooks));
+        Ok(Some(offered.chain(proto::to_allow_actions(&report.allowances)).collect()))
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let at = proto::from_position(position);
+        let found = self.inquire(&text_document.uri, |reply| Inquiry::Completion { at, reply }).await;
+        Ok(found.map(|(text, all)| own::to_completion(&text, &all, self.remote.profile())))
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let (document, at) = (text_document.uri, proto::from_position(position));
+        let profile = self.remote.profile();
+        match self.inquire(&document, |reply| Inquiry::Meaning { at, reply }).await {
+            None => Ok(None),
+            Some(Meaning::Ours(told, text)) => Ok(told.map(|told| own::to_hover(&text, &told, profile))),
+            Some(Meaning::NotOurs) => {
+                let Some(report) = self.report(&document).await else { return Ok(None) };
+                let of = report.clone();
+                let told = self.inquire(&document, |reply| Inquiry::Findings { at, report: of, reply }).await;
+                Ok(told.flatten().map(|told| own::to_hover(&report.text, &told, profile)))
+            }
+        }
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        let path = uri::to_path(&params.text_document.uri);
-        if !path.is_some_and(|path| hooks::is_manifest(&path)) {
-            return Ok(None);
+        let document = params.text_document.uri;
+        if uri::to_path(&document).is_some_and(|path| hooks::is_manifest(&path) || reviews::is_review(&path)) {
+            let Some(report) = self.report(&document).await else { return Ok(None) };
+            return Ok(Some([proto::to_lenses(&report.hooks), proto::to_allow_lenses(&report.allowances)].concat()));
         }
-        let report = self.report(&params.text_document.uri).await;
-        Ok(report.map(|report| proto::to_lenses(&report.hooks)))
+        let lenses = self.inquire(&document, |reply| Inquiry::Lenses { reply }).await;
+        let (raw, profile) = (self.life.raw_uri(&document), self.remote.profile());
+        Ok(lenses.map(|lenses| own::to_lenses(&lenses, &raw, profile)))
+    }
+
+    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+        let own::Seen { path, rule, says, asked } = own::from_lens(&lens).map_err(Error::invalid_params)?;
+        let waiter = |reply| Waiter::Lens { rule, says, asked, reply };
+        match self.ask(|reply| Event::CountWanted { path, waiter: waiter(reply) }).await.flatten() {
+            Some(title) => Ok(own::resolved(lens, title)),
+            None => Err(outdated()),
+        }
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {

@@ -7,6 +7,7 @@ mod adapter;
 mod capabilities;
 mod frames;
 mod gate;
+mod own;
 mod proto;
 mod pump;
 mod remote;
@@ -77,6 +78,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
 /// Waits until the session has done and shown everything that arrived, but not for ever.
 async fn settled(events: &mpsc::UnboundedSender<Event>) {
     let (reply, done) = oneshot::channel();
+    let _ = events.send(Event::Leaving);
     let _ = events.send(Event::Barrier { reply });
     if tokio::time::timeout(LAST_JUDGED, done).await.is_err() {
         tracing::warn!("the last diagnostics were not finished in {} s", LAST_JUDGED.as_secs());

@@ -11,11 +11,14 @@ use tower_lsp::lsp_types::{
 };
 
 use crate::features::actions::{Action, Command};
+use crate::features::allowance;
+use crate::features::decisions::{self, Decision, Found, Standing};
 use crate::features::diagnostics::{Diagnostic, Report, RulePlace, Severity};
 use crate::features::hooks::{self, Offer};
 use crate::lsp::uri;
 use crate::session::client::Profile;
 use crate::session::document::Edit;
+use crate::session::refusals;
 use crate::text::{Encoding, Position, Text};
 
 /// Who says it, in every diagnostic.
@@ -34,8 +37,31 @@ pub const REVIEW_HOOKS: &str = "ruleline.reviewHooks";
 pub const TRUST_HOOKS: &str = "ruleline.trustHooks";
 /// Takes trust back.
 pub const UNTRUST_HOOKS: &str = "ruleline.untrustHooks";
+/// Gives what agents were told.
+pub const DECISIONS: &str = "ruleline.decisions";
+/// Shows what an agent was refused.
+pub const REVIEW_REFUSAL: &str = "ruleline.reviewRefusal";
+/// Allows it once.
+pub const ALLOW_ONCE: &str = "ruleline.allowOnce";
+/// Shows what a rule finds in the workspace.
+pub const SHOW_FINDINGS: &str = "ruleline.showFindings";
 /// The commands that `workspace/executeCommand` knows.
-pub const COMMANDS: [&str; 7] = [OPEN_RULE, EXPLAIN, RELOAD, STATUS, REVIEW_HOOKS, TRUST_HOOKS, UNTRUST_HOOKS];
+pub const COMMANDS: [&str; 11] = [
+    OPEN_RULE,
+    EXPLAIN,
+    RELOAD,
+    STATUS,
+    REVIEW_HOOKS,
+    TRUST_HOOKS,
+    UNTRUST_HOOKS,
+    DECISIONS,
+    REVIEW_REFUSAL,
+    ALLOW_ONCE,
+    SHOW_FINDINGS,
+];
+
+/// How many decisions a client gets that does not say.
+const LIMIT: usize = 200;
 
 /// A position as the client counts.
 pub fn from_position(position: lsp::Position) -> Position {
@@ -133,6 +159,118 @@ pub fn to_hook_actions(offers: &[Offer]) -> Vec<CodeActionOrCommand> {
         }))
     };
     offers.iter().filter_map(action).collect()
+}
+
+/// What can be done about the refusals that touch a range, each decision once.
+pub fn to_refusal_actions(
+    report: &Report,
+    from: lsp::Position,
+    to: lsp::Position,
+    profile: &Profile,
+) -> Vec<CodeActionOrCommand> {
+    let at = |position| report.text.offset(from_position(position), profile.encoding).at;
+    let (from, to) = (at(from), at(to));
+    let mut offered: Vec<&str> = Vec::new();
+    let mut actions = Vec::new();
+    for refused in &report.refused {
+        let Some(diagnostic) = report.diagnostics.get(refused.diagnostic) else { continue };
+        let touches = diagnostic.span.start <= to && diagnostic.span.end >= from;
+        if !touches || offered.contains(&refused.decision.as_str()) {
+            continue;
+        }
+        offered.push(&refused.decision);
+        let allow = if refused.reviewable { " and allow it once" } else { "" };
+        let title = format!("Review this refusal{allow}");
+        let command = command(&title, REVIEW_REFUSAL, json!({"id": refused.decision}));
+        let diagnostic = to_diagnostic(&report.text, diagnostic, profile);
+        actions.push(quick_fix(title, command, Some(vec![diagnostic])));
+    }
+    actions
+}
+
+/// What can be allowed after a review, as lenses over the first line.
+pub fn to_allow_lenses(offers: &[allowance::Offer]) -> Vec<lsp::CodeLens> {
+    let lens = |offer: &allowance::Offer| lsp::CodeLens {
+        range: lsp::Range::default(),
+        command: Some(to_allow_command(offer)),
+        data: None,
+    };
+    offers.iter().map(lens).collect()
+}
+
+/// The same as actions.
+pub fn to_allow_actions(offers: &[allowance::Offer]) -> Vec<CodeActionOrCommand> {
+    offers.iter().map(|offer| quick_fix(offer.title.clone(), to_allow_command(offer), None)).collect()
+}
+
+fn to_allow_command(offer: &allowance::Offer) -> lsp::Command {
+    command(&offer.title, ALLOW_ONCE, json!({"id": offer.refusal, "token": offer.token}))
+}
+
+fn command(title: &str, command: &str, argument: Value) -> lsp::Command {
+    lsp::Command { title: title.to_owned(), command: command.to_owned(), arguments: Some(vec![argument]) }
+}
+
+fn quick_fix(title: String, command: lsp::Command, diagnostics: Option<Vec<lsp::Diagnostic>>) -> CodeActionOrCommand {
+    let kind = Some(CodeActionKind::QUICKFIX);
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind,
+        diagnostics,
+        command: Some(command),
+        ..CodeAction::default()
+    })
+}
+
+/// The command about a refusal that a client sends back.
+///
+/// # Errors
+/// Which argument is missing or wrong, in one line.
+pub fn from_refusal_command(name: &str, arguments: &[Value]) -> Result<refusals::Command, String> {
+    let given = arguments.first().unwrap_or(&Value::Null);
+    let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::to_owned);
+    let id = text("id").ok_or(format!("{name}: no text \"id\" in its argument"))?;
+    Ok(match name {
+        ALLOW_ONCE => refusals::Command::Allow { id, token: text("token") },
+        _ => refusals::Command::Review { id },
+    })
+}
+
+/// How many decisions a client asks for.
+pub fn from_limit(arguments: &[Value]) -> usize {
+    let limit = arguments.first().and_then(|given| given.get("limit")).and_then(Value::as_u64);
+    limit.map_or(LIMIT, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+/// A decision as a client gets it.
+pub fn to_decision(decision: &Decision) -> Value {
+    let finding = |found: &Found| {
+        json!({
+            "rule": found.rule,
+            "effect": found.effect,
+            "path": found.path,
+            "line": found.line,
+            "rulebook": found.rulebook,
+        })
+    };
+    let exception = |(rule, standing): &(String, Standing)| json!({"rule": rule, "state": standing.word()});
+    json!({
+        "id": decision.id,
+        "time": decision.time,
+        "agent": decision.agent,
+        "session": decision.session,
+        "event": decision.event,
+        "tool": decision.tool,
+        "decision": decisions::word(decision.outcome),
+        "root": decision.root,
+        "path": decision.path.as_deref().map(decisions::path),
+        "uri": decision.path.as_deref().and_then(uri::from_path),
+        "reason": decision.reason,
+        "findings": decision.findings.iter().map(finding).collect::<Vec<_>>(),
+        "reviewable": decision.reviewable,
+        "allowed": decision.exceptions.iter().map(exception).collect::<Vec<_>>(),
+        "used": decision.used,
+    })
 }
 
 fn to_hook_command(offer: &Offer) -> Option<lsp::Command> {

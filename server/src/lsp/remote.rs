@@ -16,6 +16,7 @@ use tower_lsp::lsp_types::{
     ShowMessageParams, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressEnd,
 };
 
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
 use crate::lsp::pump::Pump;
 use crate::lsp::{proto, uri};
@@ -179,6 +180,12 @@ impl Editor for Remote {
         if self.profile().refreshes_lenses {
             let client = self.client.clone();
             ask("workspace/codeLens/refresh", async move { client.code_lens_refresh().await });
+        }
+    }
+
+    fn tell_decision(&self, decision: &Decision) {
+        if self.profile().wants_decisions {
+            self.pump.notify(None, "ruleline/decision", &proto::to_decision(decision));
         }
     }
 

@@ -3,6 +3,7 @@
 //! Total: whatever has another shape than expected counts as not said. The raw parameters are read because the typed
 //! ones misname `workspace.diagnostics.refreshSupport` and rewrite URIs.
 
+use rules::plain::{ID, plain};
 use serde_json::Value;
 
 use crate::text::Encoding;
@@ -29,8 +30,16 @@ pub struct Profile {
     pub shows_documents: bool,
     /// It can be told to ask for lenses again.
     pub refreshes_lenses: bool,
-    /// It wants to be told where hooks stand.
+    /// It fills in places of a completion that was taken.
+    pub fills_snippets: bool,
+    /// It shows Markdown alone where something is told of a place.
+    pub reads_markdown_alone: bool,
+    /// It wants to be told how things stand.
     pub wants_status: bool,
+    /// It wants to be told of each decision of an agent.
+    pub wants_decisions: bool,
+    /// What it calls itself, as it may be shown.
+    pub name: String,
     /// The URIs of the workspace's folders.
     pub folders: Vec<String>,
     /// `initializationOptions`.
@@ -63,7 +72,11 @@ impl Profile {
                 || says("/textDocument/diagnostic/dataSupport"),
             shows_documents: says("/window/showDocument/support"),
             refreshes_lenses: says("/workspace/codeLens/refreshSupport"),
+            fills_snippets: says("/textDocument/completion/completionItem/snippetSupport"),
+            reads_markdown_alone: reads_markdown_alone(capability("/textDocument/hover/contentFormat")),
             wants_status: says("/experimental/rulelineStatus"),
+            wants_decisions: says("/experimental/rulelineDecisions"),
+            name: name(parameters.pointer("/clientInfo/name")),
             folders: folders(parameters),
             options: parameters.get("initializationOptions").cloned().unwrap_or_default(),
         }
@@ -79,6 +92,16 @@ fn encoding(offered: Option<&Value>) -> Encoding {
     } else {
         Encoding::Utf16
     }
+}
+
+fn name(said: Option<&Value>) -> String {
+    let said = said.and_then(Value::as_str).map(|name| plain(name.trim(), ID)).filter(|name| !name.is_empty());
+    said.unwrap_or_else(|| "the editor".to_owned())
+}
+
+fn reads_markdown_alone(formats: Option<&Value>) -> bool {
+    let formats = formats.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    !formats.is_empty() && formats.iter().all(|format| format == "markdown")
 }
 
 /// The folders, or the older `rootUri`, or the oldest `rootPath` as a URI.
@@ -130,6 +153,19 @@ mod tests {
             (json!({"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": true}}}), true),
         ] {
             assert_eq!(Profile::read(&json!({"capabilities": capabilities})).pulls, expected, "{capabilities}");
+        }
+    }
+
+    #[test]
+    fn s19_a_name_is_shown_plain() {
+        for (info, expected) in [
+            (json!(null), "the editor"),
+            (json!({"name": "Visual Studio Code"}), "Visual Studio Code"),
+            (json!({"name": " \t"}), "the editor"),
+            (json!({"name": 3}), "the editor"),
+            (json!({"name": "a\nb\u{202e}"}), "a\\nb\\u{202e}"),
+        ] {
+            assert_eq!(Profile::read(&json!({"clientInfo": info})).name, expected, "{info}");
         }
     }
 

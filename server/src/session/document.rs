@@ -9,6 +9,7 @@ use crate::facts::Digest;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::Report;
 use crate::text::{Encoding, Position, Text};
+use syntax::Span;
 
 /// One replacement of a `didChange`; without a range the text is the whole document.
 #[derive(Debug, Clone)]
@@ -57,19 +58,29 @@ impl Document {
     }
 }
 
-/// The text after `edits`, each counted on what the former left, and how many places in them were out of range.
-pub fn apply(mut text: Text, edits: Vec<Edit>, encoding: Encoding) -> (Text, usize) {
+/// The text after `edits`, each counted on what the former left, and how many places in them were out of range. `each`
+/// is told of every edit: the text before, which bytes were replaced, the text after and how many bytes were inserted.
+pub fn apply(
+    mut text: Text,
+    edits: Vec<Edit>,
+    encoding: Encoding,
+    mut each: impl FnMut(&Text, &Span, &Text, usize),
+) -> (Text, usize) {
     let mut moved = 0;
     for edit in edits {
-        text = match edit.range {
-            None => Text::new(edit.text),
+        let inserted = edit.text.len();
+        let before = text.clone();
+        let (span, after) = match edit.range {
+            None => (0..text.text.len(), Text::new(edit.text)),
             Some((from, to)) => {
                 let (start, end) = (text.offset(from, encoding), text.offset(to, encoding));
                 moved += usize::from(start.clamped) + usize::from(end.clamped);
                 let span = start.at..end.at.max(start.at);
-                text.replaced(&span, &edit.text)
+                (span.clone(), text.replaced(&span, &edit.text))
             }
         };
+        each(&before, &span, &after, inserted);
+        text = after;
     }
     (text, moved)
 }
@@ -86,7 +97,7 @@ mod tests {
     fn edits_are_counted_in_the_agreed_units() {
         for (encoding, from, to) in [(Encoding::Utf8, 4, 6), (Encoding::Utf16, 2, 3), (Encoding::Utf32, 1, 2)] {
             let edit = Edit { range: Some((at(1, from), at(1, to))), text: "e".into() };
-            let (text, moved) = apply(Text::new("a\n😀é = 1\n"), vec![edit], encoding);
+            let (text, moved) = apply(Text::new("a\n😀é = 1\n"), vec![edit], encoding, |_, _, _, _| {});
             assert_eq!((&*text.text, moved), ("a\n😀e = 1\n", 0), "{encoding:?}");
         }
     }
@@ -103,7 +114,7 @@ mod tests {
             ((at(2, 0), at(2, 0)), "ab\r\nc😀\r\n!", 0),
         ] {
             let edit = Edit { range: Some(range), text: "!".into() };
-            let (text, clamped) = apply(Text::new("ab\r\nc😀\r\n"), vec![edit], Encoding::Utf16);
+            let (text, clamped) = apply(Text::new("ab\r\nc😀\r\n"), vec![edit], Encoding::Utf16, |_, _, _, _| {});
             assert_eq!((&*text.text, clamped > 0), (expected, moved > 0), "{range:?}");
         }
     }
@@ -116,6 +127,6 @@ mod tests {
             Edit { range: Some((at(0, 3), at(0, 3))), text: "\nthree".into() },
             Edit { range: Some((at(1, 0), at(1, 0))), text: "- ".into() },
         ];
-        assert_eq!(&*apply(Text::new("gone"), edits, Encoding::Utf8).0.text, "two\n- three\n");
+        assert_eq!(&*apply(Text::new("gone"), edits, Encoding::Utf8, |_, _, _, _| {}).0.text, "two\n- three\n");
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use syntax::Span;
 
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
 use crate::session::client::Profile;
 use crate::text::Text;
@@ -69,6 +70,8 @@ pub trait Editor: Send + Sync {
     fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered);
     /// Asks the client to ask for lenses again.
     fn refresh_lenses(&self);
-    /// Tells a client that wants to know where hooks stand.
+    /// Tells a client that wants to know how things stand.
     fn tell_status(&self, status: &Value);
+    /// Tells a client that wants to know of a decision.
+    fn tell_decision(&self, decision: &Decision);
 }

@@ -2,21 +2,30 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::facts::Digest;
 use crate::features::actions::Command;
+use crate::features::allowance;
 use crate::features::baseline::Before;
+use crate::features::counts::Count;
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Diagnostic;
 use crate::features::diagnostics::Report;
 use crate::features::hooks::{self, Offer, View};
 use crate::features::reviews::Opened;
 use crate::session::client::Profile;
+use crate::session::counting::{Listing, Waiter};
 use crate::session::document::Edit;
 use crate::session::editor::Answer;
-use crate::session::hooks::Question;
+use crate::session::live::News;
+use crate::session::questions::Question;
+use crate::session::refusals;
+use crate::session::rulebook::Inquiry;
+use crate::session::unsaved::Compared;
 use crate::text::Text;
 
 /// Gets what was done, as the answer to a command, or why nothing was.
@@ -135,9 +144,68 @@ pub enum Event {
         reply: Reply,
     },
     /// A worker has done what a person agreed to.
-    Granted {
+    Done {
+        /// What they were asked.
+        question: Question,
         /// What is to be said.
         done: Result<String, String>,
+        /// Of the command.
+        reply: Reply,
+    },
+    /// Something about the logs of decisions, or about files in which something was refused.
+    Live(News),
+    /// `ruleline.decisions`
+    Decisions {
+        /// At most so many.
+        limit: usize,
+        /// Gets them, the newest first.
+        reply: oneshot::Sender<Vec<Decision>>,
+    },
+    /// A command about a refusal.
+    Refusal {
+        /// The command.
+        command: refusals::Command,
+        /// Gets what came of it.
+        reply: Reply,
+    },
+    /// A worker has written the review of a refusal.
+    RefusalReviewed {
+        /// The review, or why there is none.
+        made: Result<refusals::Opened, String>,
+        /// Of the command.
+        reply: Reply,
+    },
+    /// A worker has compared documents with their files; none when it panicked.
+    Compared(Option<Compared>),
+    /// The client is about to go.
+    Leaving,
+    /// Something is asked about a document, mostly while it is written.
+    Inquired {
+        /// The document.
+        key: String,
+        /// What.
+        inquiry: Inquiry,
+    },
+    /// Somebody wants to know what a rule finds in the workspace.
+    CountWanted {
+        /// The rulebook.
+        path: PathBuf,
+        /// Who, and of which rule.
+        waiter: Waiter,
+    },
+    /// A worker has counted what the rules of a rulebook find.
+    Counted {
+        /// The rulebook.
+        path: PathBuf,
+        /// What it came to.
+        count: Count,
+        /// Which count it is; set when it was stopped.
+        stopped: Arc<AtomicBool>,
+    },
+    /// A worker has written a text of findings.
+    Listed {
+        /// The text, or why there is none.
+        made: Result<Listing, String>,
         /// Of the command.
         reply: Reply,
     },
@@ -188,4 +256,6 @@ pub struct Judged {
     pub parsed: Option<Digest>,
     /// What can be done about the hooks that it is of.
     pub hooks: Vec<Offer>,
+    /// What can be allowed after the review that it is.
+    pub allowances: Vec<allowance::Offer>,
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use guard::config::{PROJECT_CONFIG, read_project};
 use guard::stack::{Spelled, Surroundings, stack};
-use serde_json::{Value, json};
+use serde_json::Value;
+use syntax::Span;
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
@@ -14,7 +15,7 @@ use crate::facts::Digest;
 use crate::features::actions::{self, Command};
 use crate::features::diagnostics::{Diagnostic, Report, Severity};
 use crate::features::{hooks, problems};
-use crate::rulebooks::{Book, Shelved, is_rulebook};
+use crate::rulebooks::{Book, is_rulebook};
 use crate::session::client::Profile;
 use crate::session::document::{self, Document, Edit};
 use crate::session::editor::{Level, Place, Target};
@@ -43,9 +44,22 @@ impl Session {
             Event::Hooks { command, reply } => self.command_hooks(command, reply),
             Event::Reviewed { made, reply } => self.take_review(made, reply),
             Event::Answered { question, answer, reply } => self.take_answer(question, &answer, reply),
-            Event::Granted { done, reply } => self.take_grant(done, reply),
+            Event::Done { question, done, reply } => self.take_done(question, done, reply),
+            Event::Live(news) => self.take_news(news),
+            Event::Decisions { limit, reply } => {
+                let _ = reply.send(self.list_decisions(limit));
+            }
+            Event::Refusal { command, reply } => self.command_refusal(command, reply),
+            Event::RefusalReviewed { made, reply } => self.take_refusal_review(made, reply),
+            Event::Compared(compared) => self.take_compared(compared),
+            Event::Leaving => self.leave(),
+            Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
+            Event::CountWanted { path, waiter } => self.want_count(&path, waiter),
+            Event::Counted { path, count, stopped } => self.take_count(path, count, &stopped),
+            Event::Listed { made, reply } => self.take_listing(made, reply),
             Event::Reload { reply } => {
                 self.engine.rulebooks.forget();
+                self.counting.restart();
                 self.judge_all_anew();
                 let _ = reply.send(());
             }
@@ -66,6 +80,7 @@ impl Session {
         }
         self.editor.meet(&profile);
         self.profile = profile;
+        self.live.begin();
         self.change_folders(folders, &[]);
     }
 
@@ -75,6 +90,7 @@ impl Session {
         }
         self.watcher = Watcher::start(self.events.clone(), self.engine.folders.as_ref());
         self.watch_roots();
+        self.look_at_logs();
     }
 
     /// Watches, of all roots whose rulebooks may hold for something open, those that the client does not watch.
@@ -90,7 +106,7 @@ impl Session {
         }
     }
 
-    fn user_folder(&self) -> Option<&Path> {
+    pub(super) fn user_folder(&self) -> Option<&Path> {
         self.engine.folders.as_ref().map(|folders| folders.user.as_path())
     }
 
@@ -117,6 +133,8 @@ impl Session {
             tracing::warn!("{key} was opened twice");
         }
         self.watch_roots();
+        self.open_live(key);
+        self.unsaved.look(key, false, (self.clock)());
         self.touch(key);
     }
 
@@ -130,18 +148,27 @@ impl Session {
             tracing::warn!("version {version} of {key} came after version {}", document.version);
             return;
         }
-        let (text, moved) = document::apply(document.text.clone(), edits, encoding);
+        let (refusals, resolved) = (&mut self.live.refusals, document.resolved.as_deref());
+        let carry = |before: &Text, span: &Span, after: &Text, inserted: usize| {
+            if let Some(path) = resolved {
+                refusals.carry(path, before, span, after, inserted);
+            }
+        };
+        let (text, moved) = document::apply(document.text.clone(), edits, encoding, carry);
         if moved > 0 {
             tracing::warn!("version {version} of {key}: {moved} positions out of range were clamped");
         }
         document.text = text;
         document.version = version;
+        self.unsaved.look(key, true, (self.clock)());
         self.touch(key);
     }
 
     fn save(&mut self, key: &str) {
         let Some(document) = self.documents.get_mut(key) else { return };
         document.before = None;
+        self.unsaved.clean(key, (self.clock)());
+        self.counting.outdate();
         match document.path.clone() {
             Some(path) if is_of_rules(&path, self.user_folder()) => self.notice(&[path]),
             _ => self.touch(key),
@@ -154,7 +181,12 @@ impl Session {
         for waiting in document.waiting {
             let _ = waiting.send(None);
         }
+        if let Some(path) = &document.resolved {
+            self.counting.forget(path);
+        }
         self.clear(&Target::Document(document.uri), Some(document.version));
+        self.unsaved.clean(key, (self.clock)());
+        self.close_live(document.resolved.as_deref());
         if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder()) || problems::is_config(&path)) {
             self.survey();
         }
@@ -171,6 +203,7 @@ impl Session {
         self.watch_roots();
         self.engine.rulebooks.forget();
         self.judge_all_anew();
+        self.look_at_logs();
     }
 
     fn configure(&mut self, settings: &Value) {
@@ -198,12 +231,17 @@ impl Session {
         }
         if rules {
             self.engine.rulebooks.forget();
+            self.counting.restart();
         }
+        self.counting.outdate();
         if let Some(watcher) = &mut self.watcher {
             watcher.look_again();
         }
         self.watch_roots();
         self.judge_all_anew();
+        if rules {
+            self.look_at_logs();
+        }
     }
 
     fn want(&mut self, key: &str, reply: oneshot::Sender<Option<Arc<Report>>>) {
@@ -244,28 +282,6 @@ impl Session {
                 Ok(said)
             }
         }
-    }
-
-    fn status(&self) -> Value {
-        let rulebook = |(path, shelved): &(PathBuf, Shelved)| {
-            json!({
-                "path": system::paths::shown(path),
-                "sha256": system::digest::hex(&shelved.current.loaded.digest()),
-                "rules": shelved.current.rules().rules.len(),
-                "problems": shelved.current.rules().problems.len(),
-                "holds": Arc::ptr_eq(&shelved.current, &shelved.good),
-            })
-        };
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "roots": self.workspaces.roots().iter().map(|root| system::paths::shown(root)).collect::<Vec<_>>(),
-            "trusted": self.settings.trusted == Some(true),
-            "hooks": self.hook_status(),
-            "rulebooks": self.engine.rulebooks.files().iter().map(rulebook).collect::<Vec<_>>(),
-            "documents": self.documents.len(),
-            "rulebooksLoaded": self.engine.rulebooks.loads(),
-            "textsParsed": self.engine.facts.parses(),
-        })
     }
 
     /// Gives a document a new stamp: whatever is being found about it is of the past.
@@ -327,6 +343,11 @@ impl Session {
         });
     }
 
+    /// Has `work` done by a worker that answers by itself.
+    pub(super) fn answer(&self, work: impl FnOnce() + Send + 'static) {
+        self.workers.run(work);
+    }
+
     fn take_judgement(&mut self, key: &str, stamp: u64, found: Option<Judged>) {
         let now = (self.clock)();
         let Some(document) = self.documents.get_mut(key).filter(|document| document.running == Some(stamp)) else {
@@ -339,17 +360,22 @@ impl Session {
         if !current {
             return;
         }
-        let (diagnostics, offers) = match found {
+        let found = match found {
             Some(found) => {
-                document.before = found.before;
-                (found.diagnostics, found.hooks)
+                document.before.clone_from(&found.before);
+                found
             }
-            None => (vec![could_not_judge(&document.text)], Vec::new()),
+            None => Judged { diagnostics: vec![could_not_judge(&document.text)], ..Judged::default() },
         };
+        let Judged { mut diagnostics, hooks: offers, allowances, .. } = found;
+        let (text, resolved) = (document.text.clone(), document.resolved.clone());
+        let refused = self.add_refused(resolved.as_deref(), &text, &mut diagnostics);
+        let Some(document) = self.documents.get_mut(key) else { return };
+        let other_offers = document.report.as_ref().is_some_and(|former| former.allowances != allowances);
         // Also where nothing is offered any more: the lenses of before are wrong then.
         let is_of_hooks = document.path.as_deref().is_some_and(|path| hooks::root_of(path).is_some());
-        let report =
-            Report { stamp, version: Some(document.version), text: document.text.clone(), diagnostics, hooks: offers };
+        let version = Some(document.version);
+        let report = Report { stamp, version, text, diagnostics, hooks: offers, refused, allowances };
         let report = Arc::new(report);
         document.report = Some(report.clone());
         for waiting in document.waiting.drain(..) {
@@ -358,7 +384,7 @@ impl Session {
         if !self.profile.pulls {
             self.editor.publish(&Target::Document(document.uri.clone()), &report);
         }
-        if is_of_hooks && std::mem::take(&mut self.refresh_hooks) {
+        if other_offers || (is_of_hooks && std::mem::take(&mut self.refresh_hooks)) {
             self.editor.refresh_lenses();
         }
         self.show_closed_files();
@@ -394,7 +420,7 @@ impl Session {
     }
 
     /// Shows what is wrong in rulebooks and config.toml that are not open, once for each content.
-    fn show_closed_files(&mut self) {
+    pub(super) fn show_closed_files(&mut self) {
         let rulebooks = self.engine.rulebooks.files().into_iter();
         let rulebooks = rulebooks.map(|(path, shelved)| (path, OwnFile::Rulebook(shelved.current)));
         let configs = self.configs.iter().map(|(path, text)| (path.clone(), OwnFile::Config(text.clone())));
@@ -425,11 +451,18 @@ impl Session {
         }
     }
 
-    /// A client that pulls does so for open documents only, and is never published to: it gets a message.
-    fn show_closed(&self, path: &Path, text: Text, diagnostics: Vec<Diagnostic>) {
+    /// Whether a file is shown as one of ours that is not open.
+    pub(super) fn is_own_closed(&self, path: &Path) -> bool {
+        self.configs.iter().any(|(config, _)| config == path)
+            || self.hook_files.iter().any(|file| file.path == path)
+            || self.engine.rulebooks.files().iter().any(|(rulebook, _)| rulebook == path)
+    }
+
+    /// A client that pulls does so for open documents only: of what is wrong in others it gets a message.
+    fn show_closed(&self, path: &Path, text: Text, mut diagnostics: Vec<Diagnostic>) {
         if !self.profile.pulls {
-            let report = Report { stamp: 0, version: None, text, diagnostics, hooks: Vec::new() };
-            self.editor.publish(&Target::File(path.to_path_buf()), &report);
+            diagnostics.extend(self.refused_in(path, &text));
+            self.editor.publish(&Target::File(path.to_path_buf()), &Report::of_file(text, diagnostics));
         } else if let Some(first) = diagnostics.first() {
             let shown = rules::plain::plain(&system::paths::shown(path), rules::plain::PATH);
             let line = text.line_number(first.span.start);
@@ -439,7 +472,7 @@ impl Session {
 
     fn clear(&self, target: &Target, version: Option<i32>) {
         if !self.profile.pulls {
-            let report = Report { stamp: 0, version, text: Text::new(""), diagnostics: Vec::new(), hooks: Vec::new() };
+            let report = Report { version, ..Report::of_file(Text::new(""), Vec::new()) };
             self.editor.publish(target, &report);
         }
     }

@@ -5,14 +5,21 @@
 //! here names LSP types, and nothing here waits for the editor.
 
 pub mod client;
+pub mod counting;
 pub mod document;
 pub mod editor;
 pub mod event;
 mod handle;
 pub mod hooks;
+pub mod live;
+pub mod questions;
+pub mod refusals;
+pub mod rulebook;
 pub mod schedule;
 pub mod settings;
 mod snapshot;
+mod status;
+pub mod unsaved;
 mod watch;
 mod workers;
 pub mod workspaces;
@@ -30,11 +37,14 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::Engine;
 use crate::facts::Digest;
 use crate::session::client::Profile;
+use crate::session::counting::Counting;
 use crate::session::document::Document;
 use crate::session::editor::Editor;
 use crate::session::event::{Event, HookFile};
+use crate::session::live::Live;
 use crate::session::schedule::Schedule;
 use crate::session::settings::Settings;
+use crate::session::unsaved::UnsavedFiles;
 use crate::session::watch::Watcher;
 use crate::session::workers::Workers;
 use crate::session::workspaces::Workspaces;
@@ -78,10 +88,17 @@ pub struct Session {
     survey: Survey,
     watcher: Option<Watcher>,
     workers: Workers,
+    /// What rules find in the workspace, and who counts it.
+    counting: Counting,
+    counters: Workers,
     /// Where hooks stand may have changed: the client is to ask for lenses again.
     refresh_hooks: bool,
-    /// What the client was last told of where hooks stand.
+    /// What the client was last told of how things stand.
     told_status: Option<Value>,
+    /// What agents are told.
+    live: Live,
+    /// What the editor holds unsaved.
+    unsaved: UnsavedFiles,
 }
 
 impl Session {
@@ -112,8 +129,12 @@ impl Session {
             survey: Survey::default(),
             watcher: None,
             workers: Workers::default(),
+            counting: Counting::default(),
+            counters: Workers::one(),
             refresh_hooks: false,
             told_status: None,
+            live: Live::default(),
+            unsaved: UnsavedFiles::default(),
         }
     }
 
@@ -126,7 +147,7 @@ impl Session {
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) => {
                     self.settle();
-                    match self.schedule.next_due() {
+                    match self.next_due() {
                         None => match events.recv().await {
                             Some(event) => event,
                             None => return,
@@ -141,6 +162,12 @@ impl Session {
             };
             self.survive(event);
         }
+    }
+
+    /// When there is something to do without an event; none when there is nothing.
+    fn next_due(&self) -> Option<Instant> {
+        let due = [self.schedule.next_due(), self.live.next_due(), self.unsaved.next_due()];
+        due.into_iter().flatten().min()
     }
 
     /// Handles one event; a panic is logged and costs that event alone.
@@ -158,10 +185,15 @@ impl Session {
                 self.schedule.hurry(key, now);
             }
         }
+        self.settle_live();
+        self.settle_unsaved();
+        if self.counting.take_outdated() {
+            self.editor.refresh_lenses();
+        }
         for key in self.schedule.start_due((self.clock)()) {
             self.start_judging(&key);
         }
-        if self.schedule.is_idle() {
+        if self.schedule.is_idle() && self.unsaved.is_idle() {
             for barrier in self.barriers.drain(..) {
                 let _ = barrier.send(());
             }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::facts::Digest;
+use crate::features::allowance;
 use crate::features::baseline::Before;
 use crate::features::diagnostics::{Diagnostic, Subject};
+use crate::features::own::OwnFile;
 use crate::features::{hooks, problems};
-use crate::rulebooks::is_rulebook;
 use crate::session::event::Judged;
 use crate::session::settings::{Baseline, Settings};
 use crate::session::workspaces::Workspaces;
@@ -44,12 +45,23 @@ impl Snapshot {
         let user = self.engine.folders.as_ref();
         let user = user.filter(|folders| folders.admit(&folders.user, &roots).is_ok()).map(|folders| &*folders.user);
         // Our own files are not judged by what they may just be mending.
-        if is_rulebook(path, user) {
-            let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
-            return Judged { diagnostics: problems::of_rulebook(&book.problems()), ..Judged::default() };
+        match OwnFile::of(path, user) {
+            Some(OwnFile::Rulebook(_)) => {
+                let book = self.engine.rulebooks.content(path, self.text.text.as_bytes().to_vec());
+                return Judged { diagnostics: problems::of_rulebook(&book.problems()), ..Judged::default() };
+            }
+            Some(OwnFile::Config { .. }) => {
+                return Judged { diagnostics: problems::of_config(path, &self.text), ..Judged::default() };
+            }
+            // The user's own: they need no trust.
+            Some(OwnFile::Manifest) if hooks::root_of(path).is_none() => {
+                return Judged { diagnostics: hooks::of_manifest(path, &self.text), ..Judged::default() };
+            }
+            Some(OwnFile::Manifest) | None => {}
         }
-        if problems::is_config(path) {
-            return Judged { diagnostics: problems::of_config(path, &self.text), ..Judged::default() };
+        let acts = self.engine.reviews.allowances(path);
+        if !acts.is_empty() {
+            return Judged { allowances: allowance::offers(&acts), ..Judged::default() };
         }
         if let Some(root) = hooks::root_of(path).or_else(|| self.engine.reviews.root_of(path)) {
             let view = hooks::view(self.engine.folders.as_ref(), &roots, &root, &self.engine.reviews);
@@ -91,4 +103,46 @@ fn foreign(path: &Path, text: &Text, roots: &[PathBuf]) -> Vec<Diagnostic> {
     let found = root
         .and_then(|root| ::hooks::foreign::hooks_of_others(root).into_iter().find(|it| root.join(&it.path) == path));
     found.iter().map(|found| hooks::foreign_diagnostic(text, found)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use system::Folders;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_in_the_users_own_files_is_shown() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let folders = Folders::below(&base);
+        let user = folders.user.clone();
+        let mut workspaces = Workspaces::default();
+        workspaces.add(&base.join("project"));
+        let engine = Arc::new(Engine::new(Some(folders), Err("nobody".into())));
+        let said = |path: PathBuf, text: &str| {
+            let snapshot = Snapshot {
+                engine: engine.clone(),
+                settings: Settings::default(),
+                path: Some(path),
+                workspaces: workspaces.clone(),
+                text: Text::new(text),
+                parsed: None,
+                may_trust: false,
+                before: None,
+            };
+            let found = snapshot.judge().diagnostics;
+            found.into_iter().map(|it| (it.code, it.message)).collect::<Vec<_>>()
+        };
+        for (name, text, code, part) in [
+            ("rules.toml", "[[rule]]\nid = 'a'\n", "rulebook", "needs `paths`"),
+            ("config.toml", "nonsense = 1\n", "config", "not a key"),
+            ("hooks/hooks.yaml", "hooks:\n  Never:\n", "hooks", "not an event"),
+        ] {
+            let found = said(user.join(name), text);
+            assert!(matches!(&found[..], [(of, message)] if of == code && message.contains(part)), "{name}: {found:?}");
+        }
+        assert_eq!(said(user.join("config.toml"), "ask_unattended = \"ask\"\n"), []);
+        assert_eq!(said(base.join("project/.ruleline/config.toml"), "ask_unattended = \"ask\"\n").len(), 1);
+    }
 }

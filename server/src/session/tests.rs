@@ -1,3 +1,5 @@
+mod counting;
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,8 +9,12 @@ use tokio::sync::watch::channel;
 
 use super::editor::{Answered, Level, Place, Target};
 use super::*;
+use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
 use crate::text::Position;
+
+mod live;
+mod unsaved;
 
 const KEY: &str = "file:///w/a.py";
 
@@ -20,11 +26,18 @@ enum Said {
     Message(Level, String),
     Watch,
     Open(String),
+    Decision(String),
+    Asked(String),
 }
 
 #[derive(Default)]
-struct FakeEditor {
+pub(super) struct FakeEditor {
     said: Mutex<Vec<Said>>,
+    /// What is shown of each target: the line, from 1, and the message.
+    shown: Mutex<HashMap<Target, Vec<(u32, String)>>>,
+    status: Mutex<Value>,
+    /// What a person answers.
+    chooses: Mutex<Option<&'static str>>,
 }
 
 impl FakeEditor {
@@ -37,6 +50,9 @@ impl Editor for FakeEditor {
     fn meet(&self, _: &Profile) {}
 
     fn publish(&self, target: &Target, report: &Report) {
+        let line = |span: &syntax::Span| report.text.line_number(span.start);
+        let shown = report.diagnostics.iter().map(|it| (line(&it.span), it.message.clone())).collect();
+        self.shown.lock().unwrap().insert(target.clone(), shown);
         self.note(Said::Published(target.clone(), report.version, report.diagnostics.len()));
     }
 
@@ -56,13 +72,20 @@ impl Editor for FakeEditor {
         self.note(Said::Open(place.otherwise));
     }
 
-    fn ask(&self, _: &str, _: [&'static str; 2], answered: Answered) {
-        answered(Ok(None));
+    fn ask(&self, question: &str, _: [&'static str; 2], answered: Answered) {
+        self.note(Said::Asked(question.to_owned()));
+        answered(Ok(self.chooses.lock().unwrap().map(str::to_owned)));
     }
 
     fn refresh_lenses(&self) {}
 
-    fn tell_status(&self, _: &Value) {}
+    fn tell_status(&self, status: &Value) {
+        *self.status.lock().unwrap() = status.clone();
+    }
+
+    fn tell_decision(&self, decision: &Decision) {
+        self.note(Said::Decision(decision.id.clone()));
+    }
 }
 
 /// A session whose events are handed over one by one.
@@ -76,14 +99,18 @@ struct Case {
 
 impl Case {
     fn new(profile: Profile) -> Case {
+        Case::of(Arc::default(), profile, "/w".into())
+    }
+
+    fn of(engine: Arc<Engine>, profile: Profile, folder: PathBuf) -> Case {
         let editor = Arc::new(FakeEditor::default());
         let now = Arc::new(Mutex::new(Instant::now()));
         let told = now.clone();
         let clock: Clock = Arc::new(move || *told.lock().unwrap());
         let (sender, arriving) = mpsc::unbounded_channel();
-        let session = Session::new(Arc::default(), editor.clone(), clock, &sender, channel(Vec::new()).0);
+        let session = Session::new(engine, editor.clone(), clock, &sender, channel(Vec::new()).0);
         let mut case = Case { session, editor, arriving, sender, now };
-        case.take(Event::Started { profile, folders: vec!["/w".into()] });
+        case.take(Event::Started { profile, folders: vec![folder] });
         case
     }
 
@@ -119,6 +146,26 @@ impl Case {
             self.take(event);
             self.pass(Duration::from_secs(1));
             self.session.settle();
+        }
+    }
+
+    /// Handles all that workers bring until they have nothing more to do; whether the logs are read to their ends.
+    async fn rest(&mut self) -> bool {
+        loop {
+            self.session.settle();
+            let idle = self.session.workers.are_idle();
+            let mut quiet = true;
+            while let Ok(event) = self.arriving.try_recv() {
+                self.take(event);
+                quiet = false;
+            }
+            if idle && quiet && self.session.schedule.is_idle() {
+                return !self.session.live.grown;
+            }
+            if quiet {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                self.pass(Duration::from_millis(1));
+            }
         }
     }
 

@@ -1,10 +1,13 @@
-//! Watches rulebooks, hooks, grants and HEADs ourselves, where the client cannot.
+//! Watches rulebooks, hooks, grants, HEADs and logs ourselves, where the client cannot.
 //!
 //! Only single folders are watched: the roots, their `.ruleline`, its `hooks` with the folders in it as far as a bound
-//! goes, their `.git`, and the grants in the state folder. The system tells of changes; nothing polls.
+//! goes, their `.git`, the grants in the state folder, where logs of decisions end, and the folders of files in which
+//! something was refused. The system tells of changes; nothing polls.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{EventKind, RecursiveMode, Watcher as _};
@@ -13,6 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::features;
 use crate::session::event::Event;
+use crate::session::live::News;
 
 /// Most entries of a folder of hooks that are looked at for folders to watch.
 const ENTRIES: usize = 1024;
@@ -27,6 +31,60 @@ pub struct Watcher {
     above: HashSet<PathBuf>,
     /// Where the user's grants are; the folder may come later.
     grants: Option<PathBuf>,
+    /// The folders that are watched for files with refusals alone.
+    lent: HashSet<PathBuf>,
+    more: Arc<More>,
+}
+
+/// What is watched beside, as the system's thread knows it.
+#[derive(Default)]
+struct More {
+    watched: Mutex<Watched>,
+    /// The session was told that a log grew and has not looked yet: more of the same need not be told.
+    told: AtomicBool,
+}
+
+#[derive(Default)]
+struct Watched {
+    /// The folders in which logs end.
+    logs: HashSet<PathBuf>,
+    /// Such as were moved or removed: the system watches them no more.
+    lost: HashSet<PathBuf>,
+    /// Files in which something was refused.
+    files: HashSet<PathBuf>,
+}
+
+impl More {
+    fn lock(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a change means for logs and files with refusals.
+    fn news(&self, change: &notify::Event) -> Vec<News> {
+        let mut watched = self.lock();
+        let is_gone = matches!(change.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+        let mut news = Vec::new();
+        let (mut grew, mut touched) = (false, Vec::new());
+        for path in &change.paths {
+            if watched.logs.contains(path) {
+                grew = true;
+                if is_gone {
+                    watched.lost.insert(path.clone());
+                }
+            }
+            grew |= path.parent().is_some_and(|folder| watched.logs.contains(folder));
+            if watched.files.contains(path) {
+                touched.push(path.clone());
+            }
+        }
+        if grew && !self.told.swap(true, Ordering::SeqCst) {
+            news.push(News::Grown);
+        }
+        if !touched.is_empty() {
+            news.push(News::Touched(touched));
+        }
+        news
+    }
 }
 
 impl Watcher {
@@ -34,20 +92,27 @@ impl Watcher {
     /// where the system cannot tell.
     pub fn start(events: mpsc::WeakUnboundedSender<Event>, folders: Option<&Folders>) -> Option<Watcher> {
         let of_user = folders.map(|folders| folders.user.clone());
+        let more = Arc::new(More::default());
+        let known = more.clone();
         let tell = move |change: notify::Result<notify::Event>| {
             let Ok(change) = change else { return };
             let concerns =
                 |path: &PathBuf| is_of_head(path) || is_of_rules(path, of_user.as_deref()) || is_of_hooks(path);
-            if !is_complete(change.kind) || !change.paths.iter().any(concerns) {
+            if !is_complete(change.kind) {
                 return;
             }
-            if let Some(events) = events.upgrade() {
+            let Some(events) = events.upgrade() else { return };
+            for news in known.news(&change) {
+                let _ = events.send(Event::Live(news));
+            }
+            if change.paths.iter().any(concerns) {
                 let _ = events.send(Event::Watched { paths: change.paths });
             }
         };
         match notify::recommended_watcher(tell) {
             Ok(system) => {
-                let mut watcher = Watcher { system, folders: HashSet::new(), above: HashSet::new(), grants: None };
+                let (folders_, above, lent) = (HashSet::new(), HashSet::new(), HashSet::new());
+                let mut watcher = Watcher { system, folders: folders_, above, grants: None, lent, more };
                 if let Some(folders) = folders {
                     watcher.watch(folders.user.clone());
                     watcher.grants = Some(folders.state.join("grants"));
@@ -107,6 +172,48 @@ impl Watcher {
         self.watch_grants();
     }
 
+    /// The session looks at the logs: what comes from here on is to be told.
+    pub fn told_of_logs(&self) {
+        self.more.told.store(false, Ordering::SeqCst);
+    }
+
+    /// Watches the folders in which logs end, and no others; whether one was not watched before.
+    pub fn watch_logs(&mut self, folders: &[PathBuf]) -> bool {
+        let lost = {
+            let mut watched = self.more.lock();
+            watched.logs = folders.iter().cloned().collect();
+            std::mem::take(&mut watched.lost)
+        };
+        for folder in lost.iter().filter(|folder| self.folders.remove(*folder)) {
+            let _ = self.system.unwatch(folder);
+        }
+        let before = self.folders.len();
+        for folder in folders {
+            self.watch(folder.clone());
+        }
+        self.folders.len() > before
+    }
+
+    /// Watches these files, and no others, by the folders they are in.
+    pub fn watch_files(&mut self, files: HashSet<PathBuf>) {
+        let parents: HashSet<PathBuf> = files.iter().filter_map(|file| Some(file.parent()?.to_path_buf())).collect();
+        self.more.lock().files = files;
+        for folder in self.lent.difference(&parents).cloned().collect::<Vec<_>>() {
+            self.lent.remove(&folder);
+            if self.folders.remove(&folder) {
+                let _ = self.system.unwatch(&folder);
+            }
+        }
+        for folder in parents {
+            if !self.folders.contains(&folder) {
+                self.watch(folder.clone());
+                if self.folders.contains(&folder) {
+                    self.lent.insert(folder);
+                }
+            }
+        }
+    }
+
     fn watch_grants(&mut self) {
         if let Some(grants) = self.grants.clone() {
             self.watch(grants);
@@ -114,6 +221,8 @@ impl Watcher {
     }
 
     fn watch(&mut self, folder: PathBuf) {
+        // What is watched for good is not given back with a file.
+        self.lent.remove(&folder);
         if !folder.is_dir() {
             self.folders.remove(&folder);
         } else if !self.folders.contains(&folder) {

@@ -29,6 +29,11 @@ impl Default for Workers {
 }
 
 impl Workers {
+    /// One thread, for jobs that may take long and that nothing waits for.
+    pub fn one() -> Workers {
+        Workers { most: 1, ..Workers::default() }
+    }
+
     /// Has a job done, now or when those before it are.
     pub fn run(&self, job: impl FnOnce() + Send + 'static) {
         let mut state = self.lock();
@@ -44,6 +49,12 @@ impl Workers {
             tracing::error!("no thread to judge with, so everything else waits: {error}");
             self.work();
         }
+    }
+
+    /// Whether everything is done, and what it gave was handed on.
+    #[cfg(test)]
+    pub fn are_idle(&self) -> bool {
+        self.lock().running == 0
     }
 
     fn work(&self) {

@@ -65,13 +65,13 @@ impl Judging {
             return Err(Refusal::Request);
         }
         let books = request.books.iter().map(|book| self.book(book)).collect::<Result<Vec<_>, _>>()?;
+        if Digest::of_edit(request.before, &request.edit) != request.after {
+            return Err(Refusal::Stale);
+        }
         let before = request.before.map(|digest| self.before(&request.path, digest)).transpose()?;
         let after: Arc<str> = request.edit.apply(before.as_deref().unwrap_or_default()).ok_or(Refusal::Request)?.into();
         if after.len() > LONGEST_TEXT {
             return Err(Refusal::Large);
-        }
-        if digest(after.as_bytes()) != request.after {
-            return Err(Refusal::Stale);
         }
         let facts = self.engine.facts.telling();
         let change = Change::between(String::new(), Vec::new(), before, after);
@@ -170,11 +170,12 @@ mod tests {
         }
 
         fn request(&self, before: &str, after: &str) -> JudgeRequest {
+            let (edit, before) = (Splice::between(before, after), Some(digest(before.as_bytes())));
             JudgeRequest {
                 path: self.path("a.py"),
-                before: Some(digest(before.as_bytes())),
-                after: digest(after.as_bytes()),
-                edit: Splice::between(before, after),
+                before,
+                after: Digest::of_edit(before, &edit),
+                edit,
                 books: vec![BookRequest {
                     path: self.path("rules.toml"),
                     digest: digest(BOOK.as_bytes()),
@@ -235,13 +236,19 @@ mod tests {
     fn only_exactly_what_was_named_is_judged() {
         type Bend = fn(&mut JudgeRequest);
 
+        // As a hook that means what it says would name it.
+        fn named(request: &mut JudgeRequest, start: usize, end: usize) {
+            (request.edit.start, request.edit.end) = (start, end);
+            request.after = Digest::of_edit(request.before, &request.edit);
+        }
+
         let cases: [(&str, Bend, Refusal); 12] = [
             ("another before", |it| it.before = Some(digest(b"else")), Refusal::Stale),
-            ("no before", |it| it.before = None, Refusal::Request),
+            ("no before", |it| it.before = None, Refusal::Stale),
             ("another after", |it| it.after = digest(b"else"), Refusal::Stale),
             ("another edit", |it| it.edit.text.push('!'), Refusal::Stale),
-            ("an edit behind the end", |it| it.edit.end = 1 << 40, Refusal::Request),
-            ("an edit backwards", |it| (it.edit.start, it.edit.end) = (9, 3), Refusal::Request),
+            ("an edit behind the end", |it| named(it, 0, 1 << 40), Refusal::Request),
+            ("an edit backwards", |it| named(it, 9, 3), Refusal::Request),
             ("another rulebook", |it| it.books[0].digest = digest(b"else"), Refusal::Stale),
             ("no such rulebook", |it| it.books[0].path.push('x'), Refusal::Stale),
             ("a folder for a rulebook", |it| it.books[0].path = "/tmp".into(), Refusal::Stale),
@@ -280,6 +287,7 @@ mod tests {
         let place = place();
         let mut request = place.request("", AFTER);
         (request.path, request.before) = (place.path("new.py"), None);
+        request.after = Digest::of_edit(None, &request.edit);
         place.write("other.json", r#"{"rules": [{"id": "x", "paths": ["sub/**"], "forbid": ["os"]}]}"#);
         let mut second = request.books[0].clone();
         second.path = place.path("other.json");

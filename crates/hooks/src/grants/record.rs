@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rules::plain::{WHY, plain};
 use serde::{Deserialize, Serialize};
+use system::clock::milliseconds;
 
 use super::{Grant, GrantedFile, Grantor, Means, Record};
 use crate::digest::{Part, TreeDigest, parse_sha256};
-use crate::texts::milliseconds;
 
 /// The version this program reads and writes.
 const VERSION: u32 = 1;

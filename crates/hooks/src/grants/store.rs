@@ -6,7 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use system::digest::sha256_hex;
+use system::clock::milliseconds;
+use system::digest::key;
 use system::folders;
 use system::open::{Durability, Lock, OpenError, Root};
 
@@ -14,7 +15,6 @@ use super::record;
 use super::{Grant, GrantError, GrantedFile, Grantor, Means, Record, StoreError};
 use crate::digest::TreeDigest;
 use crate::snapshots::{self, Snapshot};
-use crate::texts::milliseconds;
 use crate::tree::{Signature, Tree};
 
 /// Below the state folder.
@@ -281,7 +281,10 @@ impl Machine {
 }
 
 /// The folder `name` of a state folder, private to this user; none when it is not there.
-pub(crate) fn open_private(state: &Path, name: &Path) -> Result<Option<Root>, StoreError> {
+///
+/// # Errors
+/// It is a link, another's or open to others.
+pub fn open_private(state: &Path, name: &Path) -> Result<Option<Root>, StoreError> {
     let opened = match Root::open(state) {
         Ok(state) => state.folder(name),
         Err(error) if error.is_not_found() => Ok(None),
@@ -295,7 +298,10 @@ pub(crate) fn open_private(state: &Path, name: &Path) -> Result<Option<Root>, St
 }
 
 /// As [`open_private`], made if it is not there.
-pub(crate) fn make_private(state: &Path, name: &str) -> Result<Root, StoreError> {
+///
+/// # Errors
+/// As [`open_private`], or it cannot be made.
+pub fn make_private(state: &Path, name: &str) -> Result<Root, StoreError> {
     if let Some(folder) = open_private(state, Path::new(name))? {
         return Ok(folder);
     }
@@ -318,7 +324,10 @@ pub(crate) fn hold(folder: &Root, name: &str) -> Result<Lock, StoreError> {
 }
 
 /// A file that is private to this user; none when it is not there.
-pub(crate) fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Option<Vec<u8>>, StoreError> {
+///
+/// # Errors
+/// It is no regular file of at most `cap` bytes with one name, another's or open to others.
+pub fn read_private(folder: &Root, name: &Path, cap: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let Some((bytes, look)) = folder.read_looked(name, cap).map_err(|error| failed(&error))? else { return Ok(None) };
     let path = folder.path().join(name);
     if let Some(what) = look.not_private() {
@@ -377,11 +386,6 @@ fn granted(tree: &Tree) -> Vec<GrantedFile> {
 /// The root with its links resolved, as it is recorded.
 pub(crate) fn canonical(root: &Path) -> PathBuf {
     system::paths::resolve(&system::paths::absolute(root))
-}
-
-/// What a root is called where a name of a file is needed.
-pub(crate) fn key(root: &Path) -> String {
-    sha256_hex(root.as_os_str().as_encoded_bytes())
 }
 
 fn record_name(root: &Path) -> PathBuf {

@@ -54,7 +54,7 @@ fn t10_a_record_holds_for_its_root_alone() {
     project.trust(later(0));
     let other = project.beside("clone");
     assert_eq!(project.store.read(&other).unwrap(), None, "the same bytes elsewhere need their own grant");
-    let forged = project.state.join("grants").join(format!("{}.json", store::key(&other)));
+    let forged = project.state.join("grants").join(format!("{}.json", system::digest::key(&other)));
     fs::copy(project.record(), &forged).unwrap();
     fs::set_permissions(&forged, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(project.store.read(&other).unwrap_err().why.contains("another root"));

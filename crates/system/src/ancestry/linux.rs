@@ -27,6 +27,15 @@ pub(super) fn look(id: u32) -> Option<(Process, Option<u32>)> {
     Some((process, parent))
 }
 
+/// The ticks of the clock at which a process was started.
+pub(super) fn started(id: u32) -> Option<String> {
+    let stat = read(&format!("/proc/{id}/stat"), STAT)?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    // Field 22 of proc_pid_stat(5); what stands behind the name begins with the third.
+    let rest = std::str::from_utf8(&stat[close + 1..]).ok()?;
+    rest.split_ascii_whitespace().nth(19).map(str::to_owned)
+}
+
 fn read(path: &str, most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(most as u64).read_to_end(&mut bytes).ok()?;

@@ -15,6 +15,13 @@ pub(super) fn look(id: u32) -> Option<(Process, Option<u32>)> {
     parse(id, &ask(id, "ppid=,comm=")?, &ask(id, "args=").unwrap_or_default())
 }
 
+/// The date at which a process was started.
+#[cfg_attr(any(target_os = "linux", windows), expect(dead_code, reason = "only what it parses is tested there"))]
+pub(super) fn started(id: u32) -> Option<String> {
+    let said = ask(id, "lstart=")?;
+    Some(said.trim()).filter(|said| !said.is_empty()).map(str::to_owned)
+}
+
 fn ask(id: u32, fields: &str) -> Option<String> {
     let mut command = Command::new(PROGRAM);
     command.args(["-ww", "-o", fields, "-p", &id.to_string()]).env_clear();

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use nix::unistd::{Uid, User};
 
 use super::{Account, Refused};
+use crate::looks;
 
 /// The user's own, the state, the cache and the runtime folder below the home.
 pub(super) const LAYOUT: [&str; 4] =
@@ -73,7 +74,7 @@ pub fn check_owned(folder: &Path, owner: u32) -> Result<(), Refused> {
     let mut part = PathBuf::new();
     for (depth, component) in folder.components().enumerate() {
         part.push(component);
-        let found = match fs::symlink_metadata(&part) {
+        let found = match looks::at(&part) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return refuse(&part, &format!("cannot be looked at ({error})")),

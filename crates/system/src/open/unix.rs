@@ -6,12 +6,13 @@ mod walk;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Durability, OpenError, beside, read_open};
+use super::{Access, Durability, Look, OpenError, beside, read_open};
 
 /// A lock that is held while this lives.
 #[derive(Debug)]
@@ -137,6 +138,32 @@ impl Root {
         }
     }
 
+    /// Opens the file `relative` that is private to this user, and gives what it is; none when it is only to be read and
+    /// not there. A new one is made 0600. Nothing is waited for, a lease of another process neither.
+    ///
+    /// # Errors
+    /// [`OpenError`] unless it is a regular file of ours with one name, closed to others and reached without a link.
+    pub fn open_private(&self, relative: &Path, access: Access) -> Result<Option<(File, Look)>, OpenError> {
+        let path = self.path.join(relative);
+        let flags = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::Append => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
+            Access::Change => OFlags::RDWR | OFlags::CREATE,
+        };
+        let mode = if access == Access::Read { Mode::empty() } else { Mode::RUSR | Mode::WUSR };
+        let fd = match self.open_at(relative, flags, mode) {
+            Err(error) if access == Access::Read && error.is_not_found() => return Ok(None),
+            opened => opened?,
+        };
+        let found = rustix::fs::fstat(&fd).map_err(|errno| OpenError::io(&path, errno))?;
+        ours(&found, &path)?;
+        let look = walk::seen(&found);
+        match look.not_private() {
+            Some(what) => Err(OpenError::NotOurs { path, what }),
+            None => Ok(Some((File::from(fd), look))),
+        }
+    }
+
     fn lock_file(&self, relative: &Path) -> Result<OwnedFd, OpenError> {
         let path = self.path.join(relative);
         let fd = self.open_at(relative, OFlags::RDWR | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
@@ -214,6 +241,18 @@ pub(super) fn read_into(file: &File, bytes: &mut Vec<u8>, most: u64) -> io::Resu
     }
     // It grew meanwhile.
     file.take(most.saturating_sub(bytes.len() as u64)).read_to_end(bytes).map(drop)
+}
+
+pub(super) fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    file.read_at(bytes, at)
+}
+
+pub(super) fn write_some_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    file.write_at(bytes, at)
+}
+
+pub(super) fn largest_file() -> u64 {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current.unwrap_or(u64::MAX)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

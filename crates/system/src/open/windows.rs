@@ -8,10 +8,10 @@ mod walk;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::{Durability, OpenError, beside, read_open};
+use super::{Access, Durability, Look, OpenError, beside, read_open};
 use crate::paths;
 
 // Names and values are those of the Windows API.
@@ -142,6 +142,32 @@ impl Root {
         }
     }
 
+    /// Opens the file `relative`, and gives what it is; none when it is only to be read and not there.
+    ///
+    /// # Errors
+    /// [`OpenError`] unless it is a regular file with one name, reached without a link.
+    pub fn open_private(&self, relative: &Path, access: Access) -> Result<Option<(File, Look)>, OpenError> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        match access {
+            Access::Read => {}
+            Access::Append => {
+                options.append(true).create(true);
+            }
+            Access::Change => {
+                options.write(true).create(true).truncate(false);
+            }
+        }
+        let opened = self.reach(relative).and_then(|at| Ok((open_itself(&at.path, &mut options)?, at)));
+        let (file, at) = match opened {
+            Err(error) if access == Access::Read && error.is_not_found() => return Ok(None),
+            opened => opened?,
+        };
+        only_name(&file, &at.path)?;
+        let look = walk::file_seen(&file).map_err(|source| OpenError::io(&at.path, source))?;
+        Ok(Some((file, look)))
+    }
+
     fn lock_file(&self, relative: &Path) -> Result<File, OpenError> {
         let at = self.reach(relative)?;
         let file = open_itself(&at.path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
@@ -205,6 +231,19 @@ pub(super) fn regular_size(file: &File, path: &Path) -> Result<u64, OpenError> {
     }
     let found = file.metadata().map_err(|source| OpenError::io(path, source))?;
     if found.is_dir() { refuse("a folder") } else { Ok(found.file_size()) }
+}
+
+pub(super) fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    file.seek_read(bytes, at)
+}
+
+pub(super) fn write_some_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    file.seek_write(bytes, at)
+}
+
+/// There is no such limit.
+pub(super) fn largest_file() -> u64 {
+    u64::MAX
 }
 
 /// The resolved path; an error where a share or device is meant, which is not even looked at.

@@ -54,7 +54,7 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Folder, FolderError> {
         folders::check(path)?;
         let path = path.to_owned();
-        match fs::symlink_metadata(&path).map(|found| permissions(&found)) {
+        match system::looks::at(&path).map(|found| permissions(&found)) {
             Ok(mode) if mode & 0o077 != 0 => Err(FolderError::Open { path, mode }),
             Ok(_) => Ok(Folder { path }),
             Err(_) => Err(FolderError::Absent { path }),

@@ -5,13 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::notebook;
 use guard::books::PROJECT_RULES;
 use guard::config::{InstructionCheck, PROJECT_CONFIG};
 use guard::judge::Judging;
 use guard::stack::Owner;
+use guard::subject::{self, Content, Sides, Subject, Text};
 use guard::{LoadedBook, Place, RulebookSource as _, Surroundings};
-use rules::{Cell, Change, Check, Effect, Judge, ParseNow, Unchecked, Verdict};
+use rules::{Change, Check, Effect, Judge, ParseNow, Unchecked, Verdict};
 use syntax::LineIndex;
 use system::paths;
 
@@ -20,7 +20,6 @@ use super::books::Shelf;
 use super::excerpt::Excerpt;
 use super::places::Places;
 use super::report::{Found, INSTRUCTIONS, Open, Origin, Outcome, Problem, RULEBOOK, Range, Report};
-use super::subject::{Content, Sides, Subject, Text};
 
 /// What is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +65,7 @@ impl Bench {
             Err(why) => return outcome.left_open(why),
         };
         outcome.is_opaque = sides.after == Text::Opaque;
-        let change = change(&outcome.path, &sides);
+        let change = subject::change(&outcome.path, &sides);
         let places = Places::new(&change);
         let judged = judging.judge(&subject.file, &stack, &change, None);
         outcome.is_covered = !judged.parts.is_empty();
@@ -142,11 +141,7 @@ impl Bench {
 
     /// Whether a check has anything to do with what is judged.
     fn counts(&self, check: Check, is_opaque: bool) -> bool {
-        match check {
-            Check::Load => true,
-            Check::AnyChange => self.scope != Scope::Files,
-            _ => !is_opaque,
-        }
+        subject::counts(check, is_opaque, self.scope != Scope::Files)
     }
 
     /// Adds what is wrong with the rulebooks.
@@ -206,28 +201,6 @@ impl Bench {
         let below = paths::relative(&self.root, path).or_else(|| paths::relative(&paths::resolve(&self.root), path));
         below.filter(|name| !name.is_empty()).unwrap_or_else(|| paths::shown(path))
     }
-}
-
-/// The change that two sides make; of a file without text only that it changed.
-fn change(path: &str, sides: &Sides) -> Change {
-    let (path, names) = (path.to_owned(), vec![path.to_owned()]);
-    let (before, after) = (sides.before.known(), &sides.after);
-    let after = match after {
-        Text::Absent => return Change::deleted(path, names, before),
-        Text::Opaque => return Change::between(path, names, before, "".into()),
-        Text::Known(after) => after.clone(),
-    };
-    if notebook::is_notebook(&path)
-        && let Some(after) = notebook::cells(&after)
-    {
-        let before = before.as_deref().and_then(notebook::cells);
-        return Change::cells(path, names, before.as_deref().map(cells).as_deref(), &cells(&after));
-    }
-    Change::between(path, names, before, after)
-}
-
-fn cells(cells: &[agents::Cell]) -> Vec<Cell<'_>> {
-    cells.iter().map(|cell| Cell { is_code: cell.code, source: &cell.source }).collect()
 }
 
 /// A changed rulebook is told, whatever it says (S26): it decides on what comes after it.

@@ -1,21 +1,18 @@
 //! `ruleline check`: the rulebook over files, over what is staged, or over what a branch changes.
 //!
 //! The same rulebooks, the same `Change`, the same `Judge` and the same words as in the hook and the editor. Here
-//! stands only what is asked and what the exit status says; what is judged comes from [`walk`] and [`revisions`], the
+//! stands only what is asked and what the exit status says; what is judged comes from [`guard::walk`] and [`revisions`], the
 //! judging from [`bench`], the looks from [`text`] and [`json`].
 
 mod bench;
 mod books;
 mod excerpt;
-mod ignored;
 mod json;
 mod places;
 mod progress;
 mod report;
 mod revisions;
-mod subject;
 mod text;
-mod walk;
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -25,6 +22,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use guard::config::InstructionCheck;
 use guard::stack::Named;
+use guard::walk::{self, Limits};
 use guard::{Config, Surroundings};
 use system::{paths, roots};
 
@@ -128,8 +126,8 @@ fn check(arguments: &Arguments) -> Result<Report, Refusal> {
         (Scope::Branch, branch.subjects)
     } else {
         instructions = if arguments.instructions { InstructionCheck::Ask } else { InstructionCheck::Off };
-        let found = walk::files(&cwd, &arguments.paths)?;
-        open = found.open;
+        let found = walk::files(&cwd, &arguments.paths, Limits::NONE)?;
+        open = found.unread;
         (Scope::Files, found.subjects)
     };
     let named = arguments.rules.as_deref().map(named).transpose()?;
@@ -137,7 +135,8 @@ fn check(arguments: &Arguments) -> Result<Report, Refusal> {
     surroundings.named = named;
     let bench = Bench { scope, instructions, shelf, surroundings, user, root };
     let mut report = progress::judge_all(&bench, &subjects);
-    report.open = open.into_iter().map(|open| Open { path: bench.shown(Path::new(&open.path)), ..open }).collect();
+    let open = open.into_iter().map(|it| Open { path: bench.shown(&it.path), rule: None, why: it.why, origin: None });
+    report.open = open.collect();
     bench.conclude(&mut report)?;
     Ok(report)
 }

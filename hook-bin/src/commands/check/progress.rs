@@ -10,9 +10,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use guard::subject::{self, Subject};
+
 use super::bench::Bench;
 use super::report::{Outcome, Report};
-use super::subject::{self, Subject};
 
 /// Files that one thread takes at a time; their texts are asked of git at once.
 const CHUNK: usize = 32;

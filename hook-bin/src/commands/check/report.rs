@@ -3,7 +3,6 @@
 //! Everything a repository says is kept as it is here; whoever writes it for a terminal escapes it.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use rules::Effect;
 
@@ -76,13 +75,6 @@ pub struct Open {
     pub why: String,
     /// Where the rule stands.
     pub origin: Option<Origin>,
-}
-
-impl Open {
-    /// A file or folder that could not be looked at.
-    pub fn of_path(path: &Path, why: String) -> Open {
-        Open { path: system::paths::shown(path), rule: None, why, origin: None }
-    }
 }
 
 /// What is wrong with a rulebook.

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use guard::Spelled;
 use guard::books::{LARGEST, LoadedBook, PROJECT_RULES};
+use guard::subject::{Content, Subject};
 use rules::plain::{self, plain};
 use system::git::{self, Blob, Changed, GitError};
 use system::paths;
 
 use super::Refusal;
 use super::books::BaseBook;
-use super::subject::{Content, Subject};
 
 /// What a branch changes, and by which rulebooks it is judged beside today's.
 pub struct Branch {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use syntax::LineIndex;
@@ -88,10 +88,18 @@ impl Editor {
             }),
         )?;
         editor.notify("initialized", &json!({}))?;
-        let document = json!({"uri": editor.uri, "languageId": "python", "version": 1, "text": text});
-        editor.notify("textDocument/didOpen", &json!({"textDocument": document}))?;
-        editor.underlined(text)?;
+        editor.show(text)?;
         Ok(editor)
+    }
+
+    /// Opens the buffer with `text`.
+    ///
+    /// # Errors
+    /// In one line: the server says nothing about it.
+    pub fn show(&mut self, text: &str) -> Result<(), String> {
+        let document = json!({"uri": self.uri, "languageId": "python", "version": self.version, "text": text});
+        self.notify("textDocument/didOpen", &json!({"textDocument": document}))?;
+        self.underlined(text).map(drop)
     }
 
     /// Changes the buffer's text to `text`; gives what is underlined then, and how long that took.
@@ -105,6 +113,23 @@ impl Editor {
         self.notify("textDocument/didChange", &json!({"textDocument": document, "contentChanges": [{"text": text}]}))?;
         let underlined = self.underlined(text)?;
         Ok((underlined, begun.elapsed()))
+    }
+
+    /// Closes the buffer without saving it, and waits until no hook would guard what it held.
+    ///
+    /// # Errors
+    /// In one line: the server goes on saying that the editor holds it.
+    pub fn discard(&mut self, state: &Path, file: &Path) -> Result<(), String> {
+        self.notify("textDocument/didClose", &json!({"textDocument": {"uri": self.uri}}))?;
+        self.version += 1;
+        let end = Instant::now() + PATIENCE;
+        while guard::unsaved::holder(state, file, SystemTime::now()).is_some() {
+            if Instant::now() > end {
+                return Err("the server does not let go of a buffer that was closed".to_owned());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// Ends the server as an editor does.

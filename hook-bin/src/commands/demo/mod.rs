@@ -142,6 +142,8 @@ impl Stage {
         show.took("start the server and open the file", begun.elapsed());
 
         let squiggle = refused_in_the_editor(&mut editor, show)?;
+        // What an editor holds unsaved is guarded as well: another story.
+        editor.discard(&self.state, &self.root.join(FILE))?;
         let answers = [Agent::Claude, Agent::Codex].map(|agent| self.refused_to(agent, show));
         let [claude, codex] = answers;
         let (claude, codex) = (claude?, codex?);
@@ -180,12 +182,14 @@ impl Stage {
 
     fn passes(&self, editor: &mut Editor, show: &mut Show) -> Result<(), String> {
         show.say(&format!("\nAn edit that no rule forbids:\n\n  - {OLD}\n  + {PASSES}\n\n"));
+        editor.show(&text(OLD))?;
         let (squiggles, took) = editor.change(&text(PASSES))?;
         show.took("editor: the allowed edit", took);
         show.scenes.push(json!({"who": "editor", "edit": "allowed", "diagnostics": []}));
         if let Some(squiggle) = squiggles.first() {
             return Err(format!("the editor underlines the allowed edit: {}", squiggle.message));
         }
+        editor.discard(&self.state, &self.root.join(FILE))?;
         for agent in [Agent::Claude, Agent::Codex] {
             let answer = self.ask(agent, Edit { file: FILE, old: OLD, new: PASSES }, show)?;
             show.scenes.push(scene(agent, "allowed", &answer));

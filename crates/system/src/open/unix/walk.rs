@@ -175,7 +175,7 @@ impl Root {
 }
 
 #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "the types differ from system to system")]
-fn seen(found: &Stat) -> Look {
+pub(super) fn seen(found: &Stat) -> Look {
     let kind = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Folder,

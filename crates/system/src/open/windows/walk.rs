@@ -152,7 +152,7 @@ impl Root {
     }
 }
 
-fn file_seen(file: &File) -> io::Result<Look> {
+pub(super) fn file_seen(file: &File) -> io::Result<Look> {
     let found = file.metadata()?;
     let more = winapi_util::file::information(file)?;
     Ok(seen(&found, more.number_of_links()))

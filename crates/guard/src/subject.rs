@@ -1,4 +1,5 @@
-//! One file that is judged: where it stands and what its text is before and after.
+//! One file that is judged apart from an agent's event: where it stands, what its text is before and after, and the
+//! change that these make.
 //!
 //! Texts are read late and in batches, so that a long list costs no memory. A file below a walked folder is opened
 //! without following a link; blobs are read as they are, with no filter of git's.
@@ -7,9 +8,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guard::Spelled;
+use agents::notebook;
+use rules::{Cell, Change, Check};
 use system::git::{self, Blob, GitError};
 use system::open::{self, JUDGED_CAP};
+
+use crate::stack::Spelled;
 
 /// How far a NUL is looked for that makes a file binary, in bytes, as git does.
 const HEAD: usize = 8 << 10;
@@ -154,6 +158,38 @@ fn sides(subject: &Subject, blobs: &HashMap<String, Vec<u8>>, sizes: &HashMap<St
             let bytes = open::read_below(folder, relative, JUDGED_CAP).map_err(|error| error.to_string())?;
             Ok(Sides { before: Text::Absent, after: bytes.map_or(Text::Absent, Text::read) })
         }
+    }
+}
+
+/// The change that two sides make; of a file without text only that it changed.
+pub fn change(path: &str, sides: &Sides) -> Change {
+    let (path, names) = (path.to_owned(), vec![path.to_owned()]);
+    let (before, after) = (sides.before.known(), &sides.after);
+    let after = match after {
+        Text::Absent => return Change::deleted(path, names, before),
+        Text::Opaque => return Change::between(path, names, before, "".into()),
+        Text::Known(after) => after.clone(),
+    };
+    if notebook::is_notebook(&path)
+        && let Some(after) = notebook::cells(&after)
+    {
+        let before = before.as_deref().and_then(notebook::cells);
+        return Change::cells(path, names, before.as_deref().map(cells).as_deref(), &cells(&after));
+    }
+    Change::between(path, names, before, after)
+}
+
+fn cells(cells: &[agents::Cell]) -> Vec<Cell<'_>> {
+    cells.iter().map(|cell| Cell { is_code: cell.code, source: &cell.source }).collect()
+}
+
+/// Whether what a check says of a file counts: one without text has none to look at, and where nothing changed no change
+/// is anybody's business.
+pub fn counts(check: Check, is_opaque: bool, is_change: bool) -> bool {
+    match check {
+        Check::Load => true,
+        Check::AnyChange => is_change,
+        _ => !is_opaque,
     }
 }
 
