@@ -210,6 +210,9 @@ export class Connection {
         },
       },
       middleware: {
+        // Over a finding VS Code shows the finding itself.
+        provideHover: (document, position, token, next) =>
+          hasFinding(document, position) ? undefined : next(document, position, token),
         window: {
           showDocument: async (request, _token, next) => {
             const opens = request.external !== true && vscode.Uri.parse(request.uri).scheme === "file";
@@ -219,6 +222,11 @@ export class Connection {
       },
     };
   }
+}
+
+function hasFinding(document: vscode.TextDocument, position: vscode.Position): boolean {
+  const isHere = (one: vscode.Diagnostic): boolean => one.source === "ruleline" && one.range.contains(position);
+  return vscode.languages.getDiagnostics(document.uri).some(isHere);
 }
 
 const LINE = /^\S+Z\s+(ERROR|WARN|INFO|DEBUG|TRACE)\s+(.*)$/u;

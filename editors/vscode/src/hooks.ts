@@ -21,7 +21,7 @@ export async function trustHooks(server: Server): Promise<void> {
   }
   await server.execute(Command.reviewHooks, { root: rootOf(hooks) });
   void vscode.window.showInformationMessage(
-    "Ruleline: Read the review to its end. Then choose Trust in its light bulb, or above hooks.yaml.",
+    "Ruleline: Read the review to its end. Then choose Trust above its first line.",
   );
 }
 

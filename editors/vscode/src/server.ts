@@ -21,6 +21,8 @@ export class Server implements vscode.Disposable {
   #queue: Promise<void> = Promise.resolve();
   #connection: Connection | undefined;
   #state: State = "idle";
+  /** The settings that the server was started with. */
+  #launched = "";
 
   /** The program that runs, and where it was found. */
   found: Found | undefined;
@@ -142,6 +144,7 @@ export class Server implements vscode.Disposable {
 
   async #start(): Promise<void> {
     this.#become("starting");
+    this.#launched = launchSettings();
     try {
       const { Connection } = await import("./client.js");
       const found = this.#find();
@@ -234,7 +237,9 @@ export class Server implements vscode.Disposable {
     const wants = wishes();
     // A server cannot be told to go by config.toml again.
     const goesBack = change.affectsConfiguration("ruleline.baseline") && wants.baseline === undefined;
-    if (change.affectsConfiguration("ruleline.server") || goesBack) {
+    // That the workspace is trusted changes which settings count, and mostly none of these.
+    const isOther = change.affectsConfiguration("ruleline.server") && this.#launched !== launchSettings();
+    if (isOther || goesBack) {
       void this.restart();
     } else if (change.affectsConfiguration("ruleline.baseline") || change.affectsConfiguration("ruleline.hints")) {
       void this.#connection?.configure(wants).catch(() => undefined);
@@ -246,6 +251,12 @@ const ORIGIN = { setting: "ruleline.server.path", extension: "came with the exte
 
 function settings(): vscode.WorkspaceConfiguration {
   return vscode.workspace.getConfiguration("ruleline");
+}
+
+/** The settings that only a new server can follow, to be compared. */
+function launchSettings(): string {
+  const names = ["path", "arguments", "environment", "stateFolder"];
+  return JSON.stringify(names.map((name) => settings().get(`server.${name}`)));
 }
 
 /** What a workspace may say as well: how an edit is counted and what is shown beside it. */

@@ -15,7 +15,7 @@ export async function inBrowser(given, project) {
     await restricted(person, project, servers, given);
     await squiggle(person, project);
     await hooks(person, project);
-    await decisions(person, project, given);
+    await decisions(person, project);
     await activation(person);
   } catch (error) {
     await editor.page.screenshot({ path: join(given.scratch, "failed.png") });
@@ -61,6 +61,11 @@ class Person {
     return this.page.locator(".editor-instance .view-line", { hasText: text }).first();
   }
 
+  /** What stands over a line and can be clicked. */
+  lens(text) {
+    return this.page.locator(".codelens-decoration a", { hasText: text }).first();
+  }
+
   /** Puts the cursor into a line, at a column from 1. */
   async go(line, column = 1) {
     await this.page.keyboard.press("Control+g");
@@ -98,6 +103,16 @@ class Person {
     return this.page.locator(".action-widget .monaco-list-row", { hasText: row }).first();
   }
 
+  /** Makes the side bar wide enough for what stands in it. */
+  async widen() {
+    const sash = await this.page.locator(".sidebar").first().boundingBox();
+    const x = sash.x + sash.width;
+    await this.page.mouse.move(x, 500);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x + 80, 500, { steps: 4 });
+    await this.page.mouse.up();
+  }
+
   async picture(name, settle = 600) {
     if (this.pictures) {
       mkdirSync(this.pictures, { recursive: true });
@@ -106,19 +121,24 @@ class Person {
     }
   }
 
+  /** Takes away what was said in the corner; the command is there only where something was. */
   async quiet() {
-    await this.command("Notifications: Clear All Notifications").catch(() => undefined);
+    const toast = this.page.locator(".notification-toast").first();
+    while (await toast.isVisible()) {
+      await toast.hover();
+      await toast.locator(".codicon-notifications-clear").click();
+      await sleep(300);
+    }
   }
 }
 
 async function restricted(person, project, servers, { state }) {
   check("in Restricted Mode a server runs", await until(() => servers().length === 1), servers());
   await person.open(".ruleline/hooks/hooks.yaml");
-  const lens = (text) => person.page.locator(".codelens-decoration a", { hasText: text });
-  await lens("Review").first().waitFor();
+  await person.lens("Review").waitFor();
   check("the review of hooks is offered", true);
-  check("trusting them is not", (await lens("Trust").count()) === 0);
-  check("the status bar says that hooks were not reviewed", await person.says("hooks not reviewed"));
+  check("trusting them is not", (await person.lens("Trust").count()) === 0);
+  check("the status bar says that hooks were not reviewed", await person.says("hooks not reviewed"), await person.status().innerText());
   await person.command("Ruleline: Review Hooks");
   await person.page.locator(".tab.active", { hasText: /^[0-9a-f]{12}\.txt/ }).waitFor();
   check("they can be read", (await person.line("were never reviewed").count()) + (await person.page.locator(".view-line").count()) > 0);
@@ -131,12 +151,19 @@ async function restricted(person, project, servers, { state }) {
   await person.page.getByRole("button", { name: "Trust", exact: true }).first().click();
   check("granting trust starts the server anew", await until(() => servers().length === 1 && servers()[0] !== before), servers());
   check("and still nothing of the project ran", project.marks().length === 0, project.marks());
+  // The page of trust stands over the editor and takes its keys.
+  await person.page.keyboard.press("Escape");
+  const over = person.page.locator(".monaco-modal-editor-block, .modal-editor-block");
+  if (await over.count()) {
+    await over.getByRole("button", { name: /^Close/ }).first().click();
+  }
   await person.command("View: Close All Editors");
 }
 
 async function squiggle(person, project) {
   const { page } = person;
   await person.open("src/report.py");
+  await person.quiet();
   await person.go(14, 1);
   await page.keyboard.press("End");
   await page.keyboard.type("\n\n\ndef threshold(expression):\n    return eval(expression)", { delay: 15 });
@@ -149,9 +176,9 @@ async function squiggle(person, project) {
   check("pointing at it says the rule and what to do instead", /no-eval/.test(said), said);
   await person.picture("squiggle");
   await page.keyboard.press("Escape");
-  await person.go(18, 13);
-  const bulb = ".codicon-gutter-lightbulb, .codicon-gutter-lightbulb-auto-fix, .codicon-light-bulb, .codicon-lightbulb-autofix";
-  check("a light bulb stands beside it", await page.waitForSelector(bulb).then(() => true, () => false));
+  await person.go(18, 14);
+  const bulb = page.locator("[class*='lightbulb'], [class*='light-bulb'], .lightBulbWidget").first();
+  check("a light bulb stands beside it", await bulb.waitFor({ timeout: 10_000 }).then(() => true, () => false));
   const row = await person.actions("Go to rule no-eval");
   await person.picture("quick-fix");
   await row.click();
@@ -182,12 +209,14 @@ async function hooks(person, project) {
   await page.keyboard.type("x");
   const readOnly = page.locator(".monaco-editor-overlaymessage", { hasText: /read-only/ });
   check("and cannot be changed", await readOnly.waitFor({ timeout: 10_000 }).then(() => true, () => false));
-  await page.keyboard.press("Escape");
   await person.quiet();
-  await person.go(1, 1);
-  const row = await person.actions("Trust these 2 files");
+  // The remark goes with the cursor, and would stand over the lens.
+  await person.go(4, 1);
+  await readOnly.waitFor({ state: "hidden" });
+  const trust = person.lens("Trust these 2 files");
+  await trust.waitFor();
   await person.picture("trust");
-  await row.click();
+  await trust.click();
   const dialog = page.locator(".monaco-dialog-box");
   await dialog.waitFor();
   const question = await dialog.innerText();
@@ -206,18 +235,13 @@ async function hooks(person, project) {
   await person.command("View: Close All Editors");
 }
 
-async function decisions(person, project, { scratch }) {
+async function decisions(person, project) {
   const { page } = person;
   await person.command("Ruleline: Focus on Agent Decisions View");
-  const view = page.locator(".pane-body", { has: page.locator(".monaco-list[aria-label='Agent Decisions']") });
   const rows = page.locator(".monaco-list[aria-label='Agent Decisions'] .monaco-list-row");
-  const welcome = page.locator(".welcome-view-content");
-  await until(async () => (await welcome.count()) + (await rows.count()) > 0);
-  if (await welcome.filter({ hasText: "does not tell" }).count()) {
-    check("with a server that tells of no decisions the view says so", true);
-    return;
-  }
-  check("an empty view says what will stand there", /Nothing was refused/.test(await welcome.innerText()), await welcome.innerText());
+  await rows.first().waitFor();
+  const before = await until(async () => ((await rows.count()) === 2 ? rows.allInnerTexts() : null));
+  check("what the hook refused stands there already", before?.every((row) => /Bash[^]*claude/.test(row)), before);
   await person.open("src/alerts.py");
   const edit = {
     file_path: project.file("src/alerts.py"),
@@ -231,21 +255,27 @@ async function decisions(person, project, { scratch }) {
   await page.waitForSelector(".squiggly-error");
   const shown = Date.now() - answered;
   console.log(`refusal: in the view after ${row} ms, underlined after ${shown} ms`);
+  check("within a second of the hook's answer", Math.max(row, shown) < 1000, [row, shown]);
   check("it stands in the view with agent and rule", /claude.*no-eval/s.test(await rows.first().innerText()), await rows.first().innerText());
   check("and is underlined where it would have stood, while the file is open", true);
-  check("the status bar counts it", await person.says("1"), await person.status().innerText());
+  check("the status bar counts it", await person.says("2"), await person.status().innerText());
   await rows.first().click();
+  await person.tab("alerts.py");
   await person.quiet();
+  await person.widen();
+  await person.go(2, 12);
+  await person.command("Show or Focus Hover");
+  const hover = page.locator(".monaco-hover", { hasText: "claude was refused here" }).first();
+  await hover.waitFor();
+  check("pointing at it says who was refused, and why", /limit = eval\("35"\)[^]*no-eval: calls eval\. Parse the input/.test(await hover.innerText()), await hover.innerText());
   await person.picture("decisions");
-  void view;
-  void scratch;
+  await page.keyboard.press("Escape");
   await rows.first().hover();
   await rows.first().locator("[aria-label='Review Refusal']").click();
   await page.locator(".tab.active", { hasText: /^[0-9a-f]{12}\.txt/ }).waitFor();
   check("the refusal can be read", await page.locator(".editor-instance .view-line", { hasText: "eval" }).first().waitFor().then(() => true, () => false));
   await person.go(1, 1);
-  const allow = await person.actions(/[Aa]llow/);
-  await allow.click();
+  await person.lens("Allow this once").click();
   const dialog = page.locator(".monaco-dialog-box");
   await dialog.waitFor();
   check("allowing it once asks a person", /once/i.test(await dialog.innerText()), await dialog.innerText());
@@ -259,11 +289,17 @@ async function activation(person) {
   const { page } = person;
   await person.command("View: Close All Editors");
   await person.command("Developer: Show Running Extensions");
-  const row = page.locator(".runtime-extensions-editor .extension", { hasText: "Ruleline" }).first();
-  await row.waitFor();
-  const time = /\d+\s?ms/.exec(await row.innerText());
-  console.log(`activation: ${time ? time[0] : await row.innerText()}`);
-  check("VS Code lists the extension as running", true);
+  const list = page.locator(".runtime-extensions-editor");
+  const row = list.locator(".extension", { hasText: "Ruleline" }).first();
+  await list.locator(".extension").first().hover();
+  // The slowest stand first.
+  const listed = await until(async () => {
+    await page.mouse.wheel(0, 200);
+    return (await row.count()) > 0;
+  }, 20_000);
+  const time = listed ? /Activation: (\d+)\s?ms/.exec(await row.innerText()) : null;
+  console.log(`activation: ${time?.[1]} ms`);
+  check("activation takes less than 200 ms", Number(time?.[1]) < 200, time?.[1]);
 }
 
 async function ends(editor, servers, { state }) {

@@ -56,7 +56,7 @@ export function run(program, given, options = {}) {
   return new Promise((resolve, reject) => {
     const child = execFile(program, given, options, (error, stdout, stderr) => {
       if (error) {
-        reject(new Error(`${program} ${given.join(" ")}: ${error.message} ${stderr}`));
+        reject(new Error(`${program} ${given.join(" ")}: ${String(error.code ?? error.signal)} ${stderr.slice(-500)}`));
       } else {
         resolve(stdout);
       }

@@ -33,6 +33,7 @@ const QUIET = {
   "editor.lightbulb.enabled": "on",
   "editor.renderWhitespace": "none",
   "editor.occurrencesHighlight": "off",
+  "breadcrumbs.enabled": false,
   "editor.stickyScroll.enabled": false,
   "scm.diffDecorations": "none",
   "git.openRepositoryInParentFolders": "never",
@@ -67,7 +68,7 @@ export async function start({ codeServer, vsix, scratch, state, environment = {}
     throw new Error("code-server did not start");
   }
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
-  const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, deviceScaleFactor: 1.5 });
+  const page = await browser.newPage({ viewport: { width: 1120, height: 620 }, deviceScaleFactor: 1.5 });
   page.setDefaultTimeout(60_000);
   return {
     port,

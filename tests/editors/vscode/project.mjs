@@ -71,7 +71,7 @@ export async function layOut(base, hook, state) {
     call: async (tool, input, session = "one") => {
       const payload = { hook_event_name: "PreToolUse", session_id: session, cwd: root, tool_name: tool, tool_input: input };
       const answer = await run(hook, ["hook", "--agent", "claude", "--state-dir", state], { input: JSON.stringify(payload), cwd: root });
-      return answer === "" ? "silent" : JSON.parse(answer).hookSpecificOutput?.permissionDecision;
+      return (answer && JSON.parse(answer).hookSpecificOutput?.permissionDecision) || "silent";
     },
   };
 }
