@@ -1,6 +1,7 @@
--- What the scripts in Neovim share: checks that are counted, waiting, files.
+-- What the scripts in Neovim share: checks that are counted, waiting, files, processes.
 local M = {}
 local passed, failed = 0, 0
+local uv = vim.uv or vim.loop
 
 local function say(text)
   io.stdout:write(text .. "\n")
@@ -26,6 +27,48 @@ end
 function M.write(path, lines)
   vim.fn.mkdir(vim.fs.dirname(path), "p")
   vim.fn.writefile(lines, path)
+end
+
+--- Makes a repository of a folder, with all that is in it as its first commit.
+function M.commit_all(root)
+  for _, arguments in ipairs({ { "init", "--quiet" }, { "add", "--all" }, { "commit", "--quiet", "--message", "first" } }) do
+    local command = vim.list_extend({ "git", "-C", root, "-c", "user.name=t", "-c", "user.email=t@example.org" }, arguments)
+    local said = vim.fn.system(command)
+    assert(vim.v.shell_error == 0, said)
+  end
+end
+
+local function read(path)
+  local file = io.open(path)
+  local text = file and file:read("*a") or ""
+  return file and file:close() and text or ""
+end
+
+--- The servers that this editor has started and that still run.
+function M.servers(server)
+  local pid = uv.os_getpid()
+  local children = vim.split(read(("/proc/%d/task/%d/children"):format(pid, pid)), " ", { trimempty = true })
+  return vim.tbl_filter(function(child)
+    return vim.startswith(read(("/proc/%s/cmdline"):format(child)), server)
+  end, children)
+end
+
+--- The folder that the sockets of a process would be in, by the machine's rules, holds none that nobody listens to: the
+--- paths of the listening sockets of a process.
+function M.sockets(pid)
+  local inodes = {}
+  for descriptor in vim.fs.dir(("/proc/%s/fd"):format(pid)) do
+    local target = uv.fs_readlink(("/proc/%s/fd/%s"):format(pid, descriptor)) or ""
+    inodes[target:match("^socket:%[(%d+)%]$") or ""] = true
+  end
+  local paths = {}
+  for line in read("/proc/net/unix"):gmatch("[^\n]+") do
+    local inode, path = line:match("(%d+) (/%S+)$")
+    if inode and inodes[inode] then
+      table.insert(paths, path)
+    end
+  end
+  return paths
 end
 
 --- Runs a script and ends with "N passed, N failed".

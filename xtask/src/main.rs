@@ -6,8 +6,10 @@
 #![allow(clippy::print_stdout, reason = "what these commands print is their result")]
 
 mod bench;
+mod debian;
 mod demo;
 mod dist;
+mod editors;
 mod neovim;
 mod platforms;
 mod process;

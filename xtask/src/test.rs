@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
@@ -36,7 +36,7 @@ enum Stage {
     Lint,
     /// Unit, property and end-to-end tests, the slow ones too
     Cargo,
-    /// The plugin and the server in a real Neovim
+    /// The plugin and the server in a real Neovim, and in an older one
     Neovim,
 }
 
@@ -84,7 +84,7 @@ impl Stage {
             Stage::Format => format(),
             Stage::Lint => lint(),
             Stage::Cargo => cargo_tests(),
-            Stage::Neovim => neovim(),
+            Stage::Neovim => neovim::test(EDITOR_LIMIT),
         }
     }
 }
@@ -111,22 +111,4 @@ fn cargo_tests() -> Result<Tally> {
         tally.add(Tally::failure(&format!("cargo test ({status})")));
     }
     Ok(tally)
-}
-
-fn neovim() -> Result<Tally> {
-    let mut all = Tally::default();
-    for name in ["tests/editors/neovim.lua", "tests/editors/neovim_hooks.lua"] {
-        let scratch = tempfile::tempdir()?;
-        let mut script = neovim::script(name, scratch.path())?;
-        let mut tally = Tally::default();
-        let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
-        if tally.passed + tally.failed == 0 {
-            bail!("{name} in Neovim printed no count ({status})");
-        }
-        if !status.success() && tally.failed == 0 {
-            tally.add(Tally::failure(&format!("{name} ({status})")));
-        }
-        all.add(tally);
-    }
-    Ok(all)
 }
