@@ -44,31 +44,13 @@ local function read(path)
   return file and file:close() and text or ""
 end
 
---- The servers that this editor has started and that still run.
-function M.servers(server)
-  local pid = uv.os_getpid()
+--- The servers that an editor, this one if none is named, has started and that still run.
+function M.servers(server, pid)
+  pid = pid or uv.os_getpid()
   local children = vim.split(read(("/proc/%d/task/%d/children"):format(pid, pid)), " ", { trimempty = true })
   return vim.tbl_filter(function(child)
     return vim.startswith(read(("/proc/%s/cmdline"):format(child)), server)
   end, children)
-end
-
---- The folder that the sockets of a process would be in, by the machine's rules, holds none that nobody listens to: the
---- paths of the listening sockets of a process.
-function M.sockets(pid)
-  local inodes = {}
-  for descriptor in vim.fs.dir(("/proc/%s/fd"):format(pid)) do
-    local target = uv.fs_readlink(("/proc/%s/fd/%s"):format(pid, descriptor)) or ""
-    inodes[target:match("^socket:%[(%d+)%]$") or ""] = true
-  end
-  local paths = {}
-  for line in read("/proc/net/unix"):gmatch("[^\n]+") do
-    local inode, path = line:match("(%d+) (/%S+)$")
-    if inode and inodes[inode] then
-      table.insert(paths, path)
-    end
-  end
-  return paths
 end
 
 --- Runs a script and ends with "N passed, N failed".

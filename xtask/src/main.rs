@@ -10,6 +10,7 @@ mod debian;
 mod demo;
 mod dist;
 mod editors;
+mod emacs;
 mod neovim;
 mod platforms;
 mod process;

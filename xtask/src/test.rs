@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{neovim, tools};
+use crate::{emacs, neovim, tools};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -38,14 +38,16 @@ enum Stage {
     Cargo,
     /// The plugin and the server in a real Neovim, and in an older one
     Neovim,
+    /// The server in Emacs with eglot, set up as its page says
+    Emacs,
 }
 
 impl Test {
     pub fn run(self) -> Result<ExitCode> {
         let stages = match (self.stages.is_empty(), self.ci) {
             (false, _) => self.stages,
-            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim],
-            (true, false) => vec![Stage::Cargo, Stage::Neovim],
+            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs],
+            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs],
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
         let mut total = Tally::default();
@@ -76,6 +78,7 @@ impl Stage {
             Stage::Lint => "lint",
             Stage::Cargo => "cargo",
             Stage::Neovim => "neovim",
+            Stage::Emacs => "emacs",
         }
     }
 
@@ -85,6 +88,7 @@ impl Stage {
             Stage::Lint => lint(),
             Stage::Cargo => cargo_tests(),
             Stage::Neovim => neovim::test(EDITOR_LIMIT),
+            Stage::Emacs => emacs::test(EDITOR_LIMIT),
         }
     }
 }

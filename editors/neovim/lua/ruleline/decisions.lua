@@ -7,6 +7,8 @@ local M = {}
 
 --- How many are kept, and asked of the server.
 local MOST = 200
+--- No file that is judged has more lines.
+local MOST_LINES = 1e8
 local NAME = "ruleline://decisions"
 local HELP = "<CR> opens the file   r reviews a refusal   R asks again   q closes"
 local WORDS = { deny = "refused", ask = "asked", allow = "allowed", none = "nothing said" }
@@ -43,8 +45,9 @@ local function read(sent, client)
   local findings = {}
   for _, finding in ipairs(type(sent.findings) == "table" and sent.findings or {}) do
     if type(finding) == "table" and type(finding.rule) == "string" then
-      local line = type(finding.line) == "number" and math.max(1, math.floor(finding.line)) or nil
-      table.insert(findings, { rule = text(finding.rule), line = line })
+      local line = type(finding.line) == "number" and finding.line or 0
+      local is_line = line >= 1 and line <= MOST_LINES and line % 1 == 0
+      table.insert(findings, { rule = text(finding.rule), line = is_line and line or nil })
     end
   end
   return {
