@@ -15,18 +15,16 @@ use crate::{tools, workspace};
 
 const RELEASE: &str = "trixie";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Neovim 0.10, Helix 25.01, Kakoune 2024.05, and the libraries that they load.
-const PACKAGES: [&str; 16] = [
+/// Neovim 0.10, Helix 25.01, and the libraries that they load.
+const PACKAGES: [&str; 14] = [
     "neovim",
     "neovim-runtime",
     "hx",
-    "kakoune",
     "libc6",
     "libgcc-s1",
     "libluajit-5.1-2",
     "libluajit-5.1-common",
     "libmsgpack-c2",
-    "libstdc++6",
     "libtree-sitter0.22",
     "libunibilium4",
     "libuv1t64",
@@ -65,8 +63,7 @@ impl Debian {
         let mut program = Command::new(self.root.join("usr/lib64/ld-linux-x86-64.so.2"));
         program.arg("--library-path").arg(self.root.join(LIBRARIES)).arg(self.root.join("usr/bin").join(name));
         program.env("VIMRUNTIME", self.root.join("usr/share/nvim/runtime"));
-        program.env("HELIX_RUNTIME", self.root.join("usr/lib/helix/runtime"));
-        program.env("KAKOUNE_RUNTIME", self.root.join("usr/share/kak"));
+        program.env("HELIX_RUNTIME", self.root.join("usr/lib/hx/runtime"));
         program
     }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{emacs, neovim, tools};
+use crate::{emacs, helix, neovim, tools};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -40,14 +40,16 @@ enum Stage {
     Neovim,
     /// The server in Emacs with eglot, set up as its page says
     Emacs,
+    /// The server in Helix, set up as its page says
+    Helix,
 }
 
 impl Test {
     pub fn run(self) -> Result<ExitCode> {
         let stages = match (self.stages.is_empty(), self.ci) {
             (false, _) => self.stages,
-            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs],
-            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs],
+            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix],
+            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix],
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
         let mut total = Tally::default();
@@ -79,6 +81,7 @@ impl Stage {
             Stage::Cargo => "cargo",
             Stage::Neovim => "neovim",
             Stage::Emacs => "emacs",
+            Stage::Helix => "helix",
         }
     }
 
@@ -89,6 +92,7 @@ impl Stage {
             Stage::Cargo => cargo_tests(),
             Stage::Neovim => neovim::test(EDITOR_LIMIT),
             Stage::Emacs => emacs::test(EDITOR_LIMIT),
+            Stage::Helix => helix::test(),
         }
     }
 }
