@@ -6,12 +6,17 @@
 #![allow(clippy::print_stdout, reason = "what these commands print is their result")]
 
 mod bench;
+mod debian;
 mod demo;
 mod dist;
+mod editors;
+mod emacs;
+mod helix;
 mod neovim;
 mod platforms;
 mod process;
 mod tally;
+mod terminal;
 mod test;
 mod tools;
 mod workspace;

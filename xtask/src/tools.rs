@@ -46,7 +46,8 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-fn install_debian(package: &str) -> Result<()> {
+/// Installs a Debian package, as root.
+pub fn install_debian(package: &str) -> Result<()> {
     if !on_path("apt-get") || !is_root() {
         bail!("install it (Debian's package: {package})");
     }
