@@ -13,12 +13,15 @@ mod editors;
 mod emacs;
 mod helix;
 mod neovim;
+mod node;
 mod platforms;
 mod process;
+mod screenshots;
 mod tally;
 mod terminal;
 mod test;
 mod tools;
+mod vscode;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,8 +46,8 @@ enum Task {
     Bench(bench::Bench),
     /// Builds the release archives under target/dist
     Dist(dist::Dist),
-    /// Draws the picture of the README in a real Neovim
-    Screenshot(neovim::Screenshot),
+    /// Draws the pictures of the manual in real editors
+    Screenshots(screenshots::Screenshots),
     /// Type-checks for other platforms
     Platforms(platforms::Platforms),
 }
@@ -55,7 +58,7 @@ fn main() -> ExitCode {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Dist(dist) => dist.run(),
-        Task::Screenshot(screenshot) => screenshot.run(),
+        Task::Screenshots(screenshots) => screenshots.run(),
         Task::Platforms(platforms) => platforms.run(),
     };
     outcome.unwrap_or_else(|error| {

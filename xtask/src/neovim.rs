@@ -1,11 +1,10 @@
 //! Scripts in real Neovims, with the plugin and the server built here; and the picture that one of them draws.
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
 
 use crate::debian::Debian;
 use crate::process::{cargo, run};
@@ -52,18 +51,9 @@ fn script(mut editor: Command, name: &str, scratch: &Path) -> Result<Command> {
     Ok(editor)
 }
 
-/// Draws docs/neovim.svg.
-#[derive(Args)]
-pub struct Screenshot {}
-
-impl Screenshot {
-    #[allow(clippy::unused_self, reason = "every command is run alike")]
-    pub fn run(self) -> Result<ExitCode> {
-        let scratch = tempfile::tempdir()?;
-        let picture = workspace::root().join("docs/neovim.svg");
-        let editor = Command::new(tools::need_neovim()?);
-        run(script(editor, "tests/editors/screenshot.lua", scratch.path())?.arg(&picture))?;
-        println!("{}", picture.display());
-        Ok(ExitCode::SUCCESS)
-    }
+/// Draws the picture of the README.
+pub fn screenshot(picture: &Path) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let editor = Command::new(tools::need_neovim()?);
+    run(script(editor, "tests/editors/screenshot.lua", scratch.path())?.arg(picture))
 }

@@ -11,11 +11,12 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{emacs, helix, neovim, tools};
+use crate::{emacs, helix, neovim, tools, vscode};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
 const EDITOR_LIMIT: Duration = Duration::from_secs(120);
+pub const BROWSER_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// Installs what the tests need and runs all of them.
 #[derive(Args)]
@@ -42,14 +43,18 @@ enum Stage {
     Emacs,
     /// The server in Helix, set up as its page says
     Helix,
+    /// The extension in a real VS Code in a browser
+    Vscode,
 }
 
 impl Test {
     pub fn run(self) -> Result<ExitCode> {
         let stages = match (self.stages.is_empty(), self.ci) {
             (false, _) => self.stages,
-            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix],
-            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix],
+            (true, true) => {
+                vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode]
+            }
+            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode],
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
         let mut total = Tally::default();
@@ -82,6 +87,7 @@ impl Stage {
             Stage::Neovim => "neovim",
             Stage::Emacs => "emacs",
             Stage::Helix => "helix",
+            Stage::Vscode => "vscode",
         }
     }
 
@@ -93,6 +99,7 @@ impl Stage {
             Stage::Neovim => neovim::test(EDITOR_LIMIT),
             Stage::Emacs => emacs::test(EDITOR_LIMIT),
             Stage::Helix => helix::test(),
+            Stage::Vscode => vscode::test(BROWSER_LIMIT, None),
         }
     }
 }

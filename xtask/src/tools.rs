@@ -120,8 +120,13 @@ pub fn need_neovim() -> Result<PathBuf> {
 
 /// The SHA-256 of some bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
+    for byte in bytes {
         write!(text, "{byte:02x}").expect("writing to a string does not fail");
     }
     text
