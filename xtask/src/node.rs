@@ -57,7 +57,13 @@ impl Node {
 
     /// The packages of a folder's lock file.
     pub fn need_packages(&self, folder: &Path) -> Result<()> {
-        run_with_retries(self.npm(folder).args(["ci", "--ignore-scripts"]))
+        let digest = tools::sha256(&fs::read(folder.join("package-lock.json"))?);
+        let done = folder.join("node_modules/.complete");
+        if fs::read_to_string(&done).is_ok_and(|known| known == digest) {
+            return Ok(());
+        }
+        run_with_retries(self.npm(folder).args(["ci", "--ignore-scripts"]))?;
+        Ok(fs::write(done, digest)?)
     }
 
     /// VS Code, in the cache.

@@ -13,6 +13,6 @@ await build({
   target: "node20",
   minify: true,
   legalComments: "inline",
-  loader: { ".toml": "text" },
+  loader: { ".toml": "text", ".md": "text" },
   logLevel: "warning",
 });

@@ -1,16 +1,18 @@
 // Rulebooks: opening one, and writing a first one into a project.
 //
-// The samples are those of `ruleline init`.
+// The samples are the walkthrough's rule and those of `ruleline init`.
 
 import { constants } from "node:fs";
 import { lstat, mkdir, open } from "node:fs/promises";
 import * as vscode from "vscode";
 import python from "../../../hook-bin/src/commands/packs/python.toml";
 import starter from "../../../hook-bin/src/commands/packs/starter.toml";
+import walkthrough from "../media/walkthrough/rulebook.md";
 import type { Server } from "./server.ts";
-import { counted, label } from "./text.ts";
+import { counted, fenced, label } from "./text.ts";
 
 const SAMPLES = [
+  { label: "One rule, to try it", detail: "No TODO in new lines", text: fenced(walkthrough, "toml") },
   { label: "Python", detail: "No eval, no shell, no pickle, migrations that go back, no secrets", text: python },
   { label: "Any language", detail: "No secrets, no conflict markers; every key of a rule explained", text: starter },
 ];

@@ -28,3 +28,9 @@ export function message(text: string): string {
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : nouns}`;
 }
+
+/** The first block of code of a language in a Markdown text; empty where there is none. */
+export function fenced(markdown: string, language: string): string {
+  const [, rest = ""] = markdown.split(`\`\`\`${language}\n`);
+  return rest.split("```")[0] ?? "";
+}

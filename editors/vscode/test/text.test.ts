@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { counted, label, message, plain } from "../src/text.ts";
+import { counted, fenced, label, message, plain } from "../src/text.ts";
 
 test("what others wrote is one line without anything hidden in it", () => {
   for (const [given, shown] of [
@@ -26,4 +26,9 @@ test("a label holds no icon, a message no link", () => {
 
 test("numbers have their noun", () => {
   assert.deepEqual([counted(1, "rule"), counted(0, "rule"), counted(2, "rule")], ["1 rule", "0 rules", "2 rules"]);
+});
+
+test("a block of code is found in a text", () => {
+  assert.equal(fenced("a\n```json\n{}\n```\n```toml\nb = 1\n```\n", "toml"), "b = 1\n");
+  assert.equal(fenced("a", "toml"), "");
 });

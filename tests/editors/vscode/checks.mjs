@@ -61,6 +61,8 @@ export function run(program, given, options = {}) {
         resolve(stdout);
       }
     });
+    // A program that reads nothing may be gone already.
+    child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
   });
 }

@@ -34,6 +34,7 @@ const QUIET = {
   "editor.renderWhitespace": "none",
   "editor.occurrencesHighlight": "off",
   "breadcrumbs.enabled": false,
+  "editor.wordWrap": "on",
   "editor.stickyScroll.enabled": false,
   "scm.diffDecorations": "none",
   "git.openRepositoryInParentFolders": "never",

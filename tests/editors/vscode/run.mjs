@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { check, close } from "./checks.mjs";
 import { inExtensionHost } from "./host.mjs";
 import { inBrowser } from "./browser.mjs";
+import { asNewcomer } from "./newcomer.mjs";
 import { layOut } from "./project.mjs";
 
 const [codeServer, vsix, hook, below, pictures] = process.argv.slice(2);
@@ -14,6 +15,7 @@ const base = realpathSync(below);
 for (const [name, part] of [
   ["host", inExtensionHost],
   ["window", inBrowser],
+  ["newcomer", asNewcomer],
 ]) {
   if (process.env.RULELINE_TEST_ONLY && process.env.RULELINE_TEST_ONLY !== name) {
     continue;
