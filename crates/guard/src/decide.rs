@@ -27,7 +27,7 @@ use crate::reasons::{Report, Said};
 use crate::session::{self, Seen, Session};
 use crate::shell;
 use crate::stack::{self, Spelled, Stack, Surroundings};
-use crate::trace::{Spent, Trace, Traced};
+use crate::trace::{Basis, Spent};
 use crate::unsaved::Buffers;
 
 /// Everything a decision is made with.
@@ -64,14 +64,14 @@ pub struct HookRun<'a> {
 }
 
 /// A decision, and what the person at the machine should know and no agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Decided {
     /// The decision.
     pub decision: Decision,
     /// Each in one line.
     pub notes: Vec<String>,
     /// What it was made of, where that was wanted.
-    pub trace: Option<Trace>,
+    pub basis: Option<Basis>,
 }
 
 /// Whether anything is to be looked at for this event; decided without touching the disk. `whole` is false when only
@@ -128,11 +128,11 @@ impl Guards<'_> {
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
-        let command = match &event.call {
-            Some(Ok(ToolCall::Shell { command })) => Some(command.as_str()),
+        let command = || match &event.call {
+            Some(Ok(ToolCall::Shell { command })) => Some(command.clone()),
             _ => None,
         };
-        outcome.into_decided(self.traced.then_some((root, command)))
+        outcome.into_decided(self.traced.then(|| (root, command())))
     }
 
     /// The project that is decided for: that of the working folder if the call changes a file of it, or none at all; else
@@ -556,7 +556,7 @@ impl Outcome {
     }
 
     /// The decision; `traced` is the project and the command that it was made about, where a trace is wanted.
-    fn into_decided(self, traced: Option<(PathBuf, Option<&str>)>) -> Decided {
+    fn into_decided(self, traced: Option<(PathBuf, Option<String>)>) -> Decided {
         let mut permission = self.permission(&self.reports);
         let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
         // What refuses stands first; files keep their order otherwise.
@@ -577,25 +577,21 @@ impl Outcome {
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
         let reason = paragraphs.join("\n");
         let failed = !self.failures.is_empty();
-        let trace = traced.map(|(root, command)| {
-            let (reports, reason, spent) = (&self.reports, &reason, self.spent);
-            Traced {
-                root,
-                reports,
-                command,
-                reason,
-                allowed_once: self.allowed_once,
-                word,
-                asks: self.protects,
-                failed,
-                spent,
-            }
-            .trace()
+        let basis = traced.map(|(root, command)| Basis {
+            root,
+            reports: self.reports,
+            command,
+            reason: reason.clone(),
+            allowed_once: self.allowed_once,
+            word,
+            asks: self.protects,
+            failed,
+            spent: self.spent,
         });
         let mut notes = self.notes;
         notes.extend(self.notices.iter().cloned());
         let decision = Decision { permission, reason, context, notices: self.notices, explicit };
         notes.extend(self.config.problems.iter().map(|problem| plain(&problem.to_string(), WHY)));
-        Decided { decision, notes, trace }
+        Decided { decision, notes, basis }
     }
 }

@@ -67,17 +67,18 @@ pub struct Spent {
     pub hooks: Duration,
 }
 
-/// Everything that a trace is made of.
-pub(crate) struct Traced<'a> {
-    pub root: PathBuf,
-    pub reports: &'a [Report],
-    pub command: Option<&'a str>,
-    pub reason: &'a str,
-    pub allowed_once: Vec<String>,
-    pub word: Option<Word>,
-    pub asks: bool,
-    pub failed: bool,
-    pub spent: Spent,
+/// Everything that a trace is made of, so that whoever answers need not wait for it.
+#[derive(Debug)]
+pub struct Basis {
+    pub(crate) root: PathBuf,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) command: Option<String>,
+    pub(crate) reason: String,
+    pub(crate) allowed_once: Vec<String>,
+    pub(crate) word: Option<Word>,
+    pub(crate) asks: bool,
+    pub(crate) failed: bool,
+    pub(crate) spent: Spent,
 }
 
 impl Trace {
@@ -98,8 +99,14 @@ pub fn command(text: &str) -> String {
     Masking::new(&[]).text(text, COMMAND)
 }
 
-impl Traced<'_> {
-    pub(crate) fn trace(self) -> Trace {
+impl Basis {
+    /// Whether what a person allowed once was used up.
+    pub fn uses_up(&self) -> bool {
+        !self.allowed_once.is_empty()
+    }
+
+    /// Masks, bounds and counts.
+    pub fn trace(self) -> Trace {
         let parts = || self.reports.iter().flat_map(|report| &report.judged.parts);
         let mut seen = HashSet::new();
         let loaded: Vec<_> =
@@ -117,8 +124,8 @@ impl Traced<'_> {
             files,
             rulebooks: loaded.iter().take(BOOKS).map(|book| (book.path.clone(), hex(&book.digest()))).collect(),
             guards,
-            command: self.command.map(|command| Masking::new(&books).text(command, COMMAND)),
-            reason: Masking::new(&books).text(self.reason, REASON),
+            command: self.command.as_deref().map(|command| Masking::new(&books).text(command, COMMAND)),
+            reason: Masking::new(&books).text(&self.reason, REASON),
             allowed_once: self.allowed_once,
             is_finding,
         }
