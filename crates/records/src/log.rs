@@ -321,6 +321,9 @@ fn write(
     let before = End { length: lines.size, hash: follows.hash };
     let after = End { length, hash: sha256(line.as_bytes()) };
     let coming = Head { place: lines.place, before, after, told: false };
+    if is_lost {
+        Head::trim(head_file).map_err(failed)?;
+    }
     coming.write(head_file).map_err(failed)?;
     let written = loop {
         match lines.file.write(&bytes) {

@@ -105,21 +105,21 @@ pub fn run(words: &[OsString]) -> ExitCode {
 
 /// Gives the answer, does what is left, and says what to exit with.
 fn answer(arguments: &Arguments, begun: Instant) -> u8 {
-    let Reply { answer, then } = reply(arguments, begun);
-    if let Some(line) = &answer.stderr {
+    let Reply { answer: Answer { stdout, stderr, mut exit }, then } = reply(arguments, begun);
+    if let Some(line) = &stderr {
         output::complain(line.strip_prefix("ruleline ").unwrap_or(line));
     }
-    if let Some(line) = answer.stdout
+    if let Some(line) = stdout
         && let Err(error) = output::deliver(&format!("{line}\n"))
     {
-        // The one answer that every agent takes without reading stdout.
         output::complain(&format!("the answer cannot be written ({error}): {line}"));
-        return 2;
+        // The one answer that every agent takes without reading stdout.
+        exit = 2;
     }
     if let Some(then) = then {
         let _ = panic::catch_unwind(AssertUnwindSafe(then));
     }
-    answer.exit
+    exit
 }
 
 fn reply(arguments: &Arguments, begun: Instant) -> Reply<'_> {
