@@ -52,7 +52,8 @@ pub fn last(file: &Path) -> Value {
 }
 
 pub fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap());
+    Sha256::digest(text.as_bytes()).iter().flat_map(digits).collect()
 }
 
 /// Each line follows the one before, and says nothing of a stretch.

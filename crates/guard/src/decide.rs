@@ -104,7 +104,6 @@ impl Guards<'_> {
             self.begin(&admitted, session.as_mut());
         } else if event.kind.decides() {
             files = self.look_at(event, &admitted, session.as_mut(), &mut outcome);
-            outcome.protects = !outcome.asks.is_empty();
         }
         let root = self.root_of(&outcome.reports);
         let lifting = admitted.state.as_deref().and_then(|state| Lifting::find(state, &root, &outcome.reports));
@@ -271,7 +270,6 @@ impl Guards<'_> {
                         "ruleline asks about this command: unsaved changes of {shown} in {editor} would be lost"
                     ))
                 });
-                outcome.asks.extend(held);
                 let mut objections = found.changed.into_iter().filter_map(|changed| {
                     let file = Spelled::new(paths::normalize(&changed.path));
                     let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
@@ -279,6 +277,9 @@ impl Guards<'_> {
                     Some(format!("ruleline asks about this command: self-protection: {why}"))
                 });
                 outcome.asks.extend(objections.next());
+                outcome.protects = !outcome.asks.is_empty();
+                outcome.takes = held.is_some();
+                outcome.asks.extend(held);
                 outcome.failures.extend(found.failures);
                 Ok(found.edits)
             }
@@ -476,6 +477,8 @@ struct Outcome {
     unknown: bool,
     /// A command does what only a person may do.
     protects: bool,
+    /// A command takes what an editor holds unsaved.
+    takes: bool,
     /// A person must decide in place of a hook.
     hooks_ask: bool,
     /// Of refusals that a person looked at, the ids of those whose exceptions were used up.
@@ -498,6 +501,7 @@ impl Outcome {
             judged: false,
             unknown: false,
             protects: false,
+            takes: false,
             hooks_ask: false,
             allowed_once: Vec::new(),
             spent: Spent::default(),
@@ -584,7 +588,8 @@ impl Outcome {
             reason: reason.clone(),
             allowed_once: self.allowed_once,
             word,
-            asks: self.protects,
+            protects: self.protects,
+            takes: self.takes,
             failed,
             spent: self.spent,
         });

@@ -76,7 +76,9 @@ pub struct Basis {
     pub(crate) reason: String,
     pub(crate) allowed_once: Vec<String>,
     pub(crate) word: Option<Word>,
-    pub(crate) asks: bool,
+    /// What a command does, beside files.
+    pub(crate) protects: bool,
+    pub(crate) takes: bool,
     pub(crate) failed: bool,
     pub(crate) spent: Spent,
 }
@@ -148,12 +150,14 @@ impl Basis {
             said("rules", outcome(effects.max()), self.spent.rules);
             let found = self.reports.iter().flat_map(|report| &report.instructions).map(|finding| finding.effect);
             said("instructions", outcome(found.max()), self.spent.instructions);
-            let is_held = self.reports.iter().any(|report| report.unsaved.is_some());
-            said("unsaved", asks(is_held), self.spent.unsaved);
+        }
+        let held = self.reports.iter().any(|report| report.unsaved.is_some());
+        if !self.reports.is_empty() || self.takes {
+            said("unsaved", asks(held || self.takes), self.spent.unsaved);
         }
         let objects = self.reports.iter().any(|report| report.objection.is_some());
-        if !self.reports.is_empty() || self.asks {
-            said("protection", asks(objects || self.asks), self.spent.protection);
+        if !self.reports.is_empty() || self.protects {
+            said("protection", asks(objects || self.protects), self.spent.protection);
         }
         if let Some(word) = self.word {
             let word = match word {

@@ -155,7 +155,10 @@ fn reply(arguments: &Arguments, begun: Instant) -> Reply<'_> {
     }
     let everything = arguments.guard == Guard::All;
     let folders = LazyCell::new(|| work::folders(arguments));
-    if !(guard::concerns(&event, everything) || everything && work::may_have_hooks(folders.as_ref(), &event)) {
+    let concerns = guard::concerns(&event, everything)
+        || work::may_lose_unsaved(folders.as_ref(), &event)
+        || everything && work::may_have_hooks(folders.as_ref(), &event);
+    if !concerns {
         let then = move || {
             if let Some(record) = Record::quiet(arguments, folders.as_ref(), &event, begun) {
                 record.write();

@@ -89,6 +89,7 @@ pub fn answer(
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
         && guard::shell::is_quiet(command, &surroundings.cwd)
         && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
+        && !may_lose_unsaved(folders.as_ref(), event)
     {
         let record = Record::quiet(arguments, folders.as_ref(), event, begun);
         return Worded { answer: Answer::silent(), record };
@@ -127,6 +128,11 @@ pub fn answer(
 /// Whether hooks may have something to say on an event; a look at names.
 pub fn may_have_hooks(folders: Option<&Folders>, event: &Event) -> bool {
     event.kind != EventKind::Other && guard::hooks::present(folders, event, &working_folder(event))
+}
+
+/// Whether an editor may lose what it holds by an event.
+pub fn may_lose_unsaved(folders: Option<&Folders>, event: &Event) -> bool {
+    folders.is_some_and(|folders| guard::unsaved::concerns(&folders.state, event))
 }
 
 /// The agent's working folder; this process' own where the agent does not say.
