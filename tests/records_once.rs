@@ -103,6 +103,8 @@ fn s10_what_was_allowed_passes_once_and_is_recorded_before_the_answer() {
     assert!(said.context().contains("no-eval in src/a.py was allowed once by a person"), "{said:?}");
     let line = log::last(&log::in_project(&project));
     assert_eq!(line["allowed_once"], json!([exception.refusal]));
+    let reason = line["reason"].as_str().unwrap();
+    assert!(reason.contains("allowed once by a person") && reason.contains("editor"), "who allowed it: {reason}");
     assert_eq!(line["files"][0]["findings"][0]["rule"], "no-eval", "what was found stays on record");
     assert!(waiting(&project).is_empty());
     assert_eq!(hook(&project, &payload(&project)).decision(), "deny");

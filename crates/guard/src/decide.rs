@@ -21,7 +21,7 @@ use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, UnsavedBuffers, read_project};
 use crate::hooks::Running;
 use crate::judge::Judging;
-use crate::lifting::Lifting;
+use crate::lifting::{Lifting, Used};
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
 use crate::session::{self, Seen, Session};
@@ -481,8 +481,8 @@ struct Outcome {
     takes: bool,
     /// A person must decide in place of a hook.
     hooks_ask: bool,
-    /// Of refusals that a person looked at, the ids of those whose exceptions were used up.
-    allowed_once: Vec<String>,
+    /// What a person allowed once and this call uses up.
+    used: Option<Used>,
     spent: Spent,
 }
 
@@ -503,7 +503,7 @@ impl Outcome {
             protects: false,
             takes: false,
             hooks_ask: false,
-            allowed_once: Vec::new(),
+            used: None,
             spent: Spent::default(),
         }
     }
@@ -530,11 +530,11 @@ impl Outcome {
         let mut reports = std::mem::take(&mut self.reports);
         let used = lifting.settle(&mut reports, |reports| self.permission(reports));
         self.reports = reports;
-        if let Some(used) = used {
-            self.allowed_once = used.refusals;
+        if let Some(used) = &used {
             self.news.extend(used.words.iter().cloned());
-            self.notices.extend(used.words);
+            self.notices.extend(used.words.iter().cloned());
         }
+        self.used = used;
     }
 
     /// What the call gets, as far as it is known, if this is what was found in its files.
@@ -586,7 +586,7 @@ impl Outcome {
             reports: self.reports,
             command,
             reason: reason.clone(),
-            allowed_once: self.allowed_once,
+            used: self.used,
             word,
             protects: self.protects,
             takes: self.takes,

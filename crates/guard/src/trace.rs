@@ -14,6 +14,7 @@ use rules::{Change, Counting, Effect, Finding, Rulebook};
 use syntax::lines::lines;
 use system::digest::hex;
 
+use crate::lifting::Used;
 use crate::once::digest_of_added;
 use crate::reasons::Report;
 
@@ -74,7 +75,7 @@ pub struct Basis {
     pub(crate) reports: Vec<Report>,
     pub(crate) command: Option<String>,
     pub(crate) reason: String,
-    pub(crate) allowed_once: Vec<String>,
+    pub(crate) used: Option<Used>,
     pub(crate) word: Option<Word>,
     /// What a command does, beside files.
     pub(crate) protects: bool,
@@ -104,7 +105,7 @@ pub fn command(text: &str) -> String {
 impl Basis {
     /// Whether what a person allowed once was used up.
     pub fn uses_up(&self) -> bool {
-        !self.allowed_once.is_empty()
+        self.used.is_some()
     }
 
     /// Masks, bounds and counts.
@@ -118,17 +119,21 @@ impl Basis {
         let files = self.reports.iter().take(FILES).map(|report| judged(report, &books, &mut room)).collect();
         let guards = self.guards();
         let is_finding = self.failed
-            || !self.allowed_once.is_empty()
+            || self.used.is_some()
             || guards.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Deny | Outcome::Ask))
             || self.reports.iter().any(Report::has_findings);
+        let (allowed_once, words) = self.used.map_or_else(Default::default, |used| (used.refusals, used.words));
+        let said =
+            words.iter().map(String::as_str).chain(Some(self.reason.as_str()).filter(|reason| !reason.is_empty()));
+        let reason = said.collect::<Vec<_>>().join("\n");
         Trace {
             root: self.root,
             files,
             rulebooks: loaded.iter().take(BOOKS).map(|book| (book.path.clone(), hex(&book.digest()))).collect(),
             guards,
             command: self.command.as_deref().map(|command| Masking::new(&books).text(command, COMMAND)),
-            reason: Masking::new(&books).text(&self.reason, REASON),
-            allowed_once: self.allowed_once,
+            reason: Masking::new(&books).text(&reason, REASON),
+            allowed_once,
             is_finding,
         }
     }
