@@ -123,10 +123,21 @@ fn s10_what_was_allowed_passes_once_and_is_recorded_before_the_answer() {
 #[test]
 fn s10_of_20_hooks_at_once_exactly_one_passes() {
     let project = allowed();
+    // Each has found the allowance and none has used it up when this hook of the user runs; all wait for one another.
+    let met = project.base().join("met");
+    fs::create_dir(&met).unwrap();
+    let entries = "hooks:\n  PreToolUse:\n    - script: meet\n      timeout: 20\n";
+    project.write_home(".config/ruleline/hooks/hooks.yaml", entries);
+    let script = format!(
+        "cd '{}' || exit 0\n: > $$\nfor i in {{1..300}}; do all=(*); [ ${{#all[@]}} -ge 20 ] && exit 0; sleep 0.05; done\n",
+        met.display()
+    );
+    project.write_home(".config/ruleline/hooks/meet.sh", script);
     let decisions: Vec<String> = thread::scope(|scope| {
         let running: Vec<_> = (0..20).map(|_| scope.spawn(|| hook(&project, &payload(&project)).decision())).collect();
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
+    assert_eq!(fs::read_dir(&met).unwrap().count(), 20, "all met");
     let passed = decisions.iter().filter(|decision| *decision != "deny").count();
     assert_eq!(passed, 1, "{decisions:?}");
     let lines = log::lines(&log::in_project(&project));
