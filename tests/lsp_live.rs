@@ -157,6 +157,10 @@ fn a_refusal_appears_where_the_line_would_have_stood() {
     assert_eq!(told["findings"][0]["line"], 6);
     assert!(told["reason"].as_str().unwrap().contains("eval runs what it is given"), "{told}");
     let shown = case.shown("claude was refused here");
+    assert_eq!(
+        shown["message"],
+        "claude was refused here: return eval(x)\nno-eval: calls eval. eval runs what it is given"
+    );
     assert_eq!((&shown["severity"], &shown["code"]), (&json!(1), &json!("no-eval")));
     assert_eq!(shown["range"]["start"]["line"], 5);
     // It goes with the text.

@@ -108,6 +108,8 @@ fn each_content_is_parsed_once() {
 fn the_editor_and_the_hook_share_what_was_parsed() {
     let place = Place::with_rulebook(RULEBOOK);
     let payload = refused_edit(&place);
+    // That the buffer is unsaved is another question.
+    place.configure("unsaved_buffers = \"off\"\n");
     let mut editor = Editor::start(&place);
     let after = CLEAN.replace("return 1", "os.system('x')");
     editor.open("a.py", &after);

@@ -1,6 +1,6 @@
 -- Draws what Neovim shows, cell by cell, as an SVG:
---   nvim -u NONE -i NONE --headless -l screenshot.lua PLUGIN SERVER SCRATCH OUT.svg
-local plugin, server, scratch, out = _G.arg[1], _G.arg[2], _G.arg[3], _G.arg[4]
+--   nvim -u NONE -i NONE --headless -l screenshot.lua PLUGIN SERVER SCRATCH HOOK OUT.svg
+local plugin, server, scratch, out = _G.arg[1], _G.arg[2], _G.arg[3], _G.arg[5]
 -- A screen without a terminal has 80 columns.
 local COLUMNS, ROWS = 80, 11
 local WIDTH, HEIGHT = 8.4, 18

@@ -34,6 +34,13 @@ impl Place {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Writes the user's settings.
+    pub fn configure(&self, text: &str) {
+        let path = self.state.with_file_name(".config/ruleline/config.toml");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
     /// Writes a file, or makes sure that there is none.
     pub fn set(&self, file: &str, text: Option<&str>) {
         match text {

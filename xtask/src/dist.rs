@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::node::Node;
 use crate::process::{cargo, output, run};
-use crate::{tools, workspace};
+use crate::{tools, vscode, workspace};
 
 const PROFILE: &str = "dist";
 const MUSL: &str = "x86_64-unknown-linux-musl";
@@ -28,9 +29,11 @@ pub struct Dist {}
 impl Dist {
     #[allow(clippy::unused_self, reason = "every command is run alike")]
     pub fn run(self) -> Result<ExitCode> {
-        let archive = pack(&[hook()?, server()?])?;
+        let server = server()?;
+        let archive = pack(&[hook()?, server.clone()])?;
         let size = fs::metadata(&archive)?.len();
         println!("{} ({} kB)", archive.display(), size / 1000);
+        println!("{}", extension(&server)?.display());
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -83,6 +86,17 @@ fn pack(programs: &[PathBuf]) -> Result<PathBuf> {
     let digest = tools::sha256(&fs::read(&archive)?);
     fs::write(folder.join(format!("{name}.tar.gz.sha256")), format!("{digest}  {name}.tar.gz\n"))?;
     Ok(archive)
+}
+
+/// Packs the VS Code extension with the server.
+fn extension(server: &Path) -> Result<PathBuf> {
+    let target = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "linux-x64",
+        (os, arch) => bail!("the VS Code extension is packed on x86_64 Linux, and this is {os} on {arch}"),
+    };
+    let package = workspace::target().join(format!("dist/archives/ruleline-{}-{target}.vsix", workspace::VERSION));
+    vscode::pack(&Node::need()?, server, Some(target), &package)?;
+    Ok(package)
 }
 
 fn host() -> Result<String> {

@@ -6,14 +6,22 @@
 #![allow(clippy::print_stdout, reason = "what these commands print is their result")]
 
 mod bench;
+mod debian;
 mod demo;
 mod dist;
+mod editors;
+mod emacs;
+mod helix;
 mod neovim;
+mod node;
 mod platforms;
 mod process;
+mod screenshots;
 mod tally;
+mod terminal;
 mod test;
 mod tools;
+mod vscode;
 mod workspace;
 
 use std::process::ExitCode;
@@ -38,8 +46,8 @@ enum Task {
     Bench(bench::Bench),
     /// Builds the release archives under target/dist
     Dist(dist::Dist),
-    /// Draws the picture of the README in a real Neovim
-    Screenshot(neovim::Screenshot),
+    /// Draws the pictures of the manual in real editors
+    Screenshots(screenshots::Screenshots),
     /// Type-checks for other platforms
     Platforms(platforms::Platforms),
 }
@@ -50,7 +58,7 @@ fn main() -> ExitCode {
         Task::Test(test) => test.run(),
         Task::Bench(bench) => bench.run(),
         Task::Dist(dist) => dist.run(),
-        Task::Screenshot(screenshot) => screenshot.run(),
+        Task::Screenshots(screenshots) => screenshots.run(),
         Task::Platforms(platforms) => platforms.run(),
     };
     outcome.unwrap_or_else(|error| {

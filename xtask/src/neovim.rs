@@ -1,45 +1,59 @@
-//! Scripts in the pinned Neovim, with the plugin and the server built here; and the picture that one of them draws.
+//! Scripts in real Neovims, with the plugin and the server built here; and the picture that one of them draws.
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
 
+use crate::debian::Debian;
 use crate::process::{cargo, run};
-use crate::{tools, workspace};
+use crate::tally::Tally;
+use crate::{editors, tools, workspace};
 
-/// A Lua script that gets the plugin's folder, the server and a scratch folder as its arguments. Nothing of the user's
-/// own Neovim is read or written.
-pub fn script(name: &str, scratch: &Path) -> Result<Command> {
-    let mut editor = Command::new(tools::need_neovim()?);
+/// What runs in the pinned Neovim, which starts servers by itself.
+const SCRIPTS: [&str; 4] = ["neovim", "neovim_hooks", "neovim_life", "neovim_plugin"];
+/// What runs in an older one, where the plugin starts them.
+const OLDER_SCRIPTS: [&str; 1] = ["neovim_older"];
+
+/// Runs all of them.
+pub fn test(limit: Duration) -> Result<Tally> {
+    let mut all = Tally::default();
+    for name in SCRIPTS {
+        all.add(one(Command::new(tools::need_neovim()?), name, limit)?);
+    }
+    match Debian::need() {
+        Ok(debian) => {
+            for name in OLDER_SCRIPTS {
+                all.add(one(debian.program("nvim"), name, limit)?);
+            }
+        }
+        Err(error) => all.add(Tally::failure(&format!("an older Neovim: {error:#}"))),
+    }
+    Ok(all)
+}
+
+fn one(editor: Command, name: &str, limit: Duration) -> Result<Tally> {
+    let scratch = tempfile::tempdir()?;
+    let mut script = script(editor, &format!("tests/editors/{name}.lua"), scratch.path())?;
+    editors::counted(&mut script, name, limit)
+}
+
+/// A Lua script that gets the plugin's folder, the server, a scratch folder and the hook as its arguments. Nothing of
+/// the user's own Neovim is read or written.
+fn script(mut editor: Command, name: &str, scratch: &Path) -> Result<Command> {
     run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
     let root = workspace::root();
     editor.args(["-u", "NONE", "-i", "NONE", "--headless", "-l"]).arg(root.join(name));
     editor.arg(root.join("editors/neovim")).arg(workspace::program("ruleline-server", "dev", None)).arg(scratch);
     editor.arg(workspace::program("ruleline", "dev", None));
-    // What started this, an agent perhaps, must not count: the editor is a person's.
-    editor
-        .env_clear()
-        .envs(["PATH", "LANG", "TERM"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    editor.env("RULELINE_TEST_TOP", std::process::id().to_string());
-    for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-        editor.env(variable, scratch.join("home"));
-    }
+    editors::of_a_person(&mut editor, scratch);
     Ok(editor)
 }
 
-/// Draws docs/neovim.svg.
-#[derive(Args)]
-pub struct Screenshot {}
-
-impl Screenshot {
-    #[allow(clippy::unused_self, reason = "every command is run alike")]
-    pub fn run(self) -> Result<ExitCode> {
-        let scratch = tempfile::tempdir()?;
-        let picture = workspace::root().join("docs/neovim.svg");
-        run(script("tests/editors/screenshot.lua", scratch.path())?.arg(&picture))?;
-        println!("{}", picture.display());
-        Ok(ExitCode::SUCCESS)
-    }
+/// Draws the picture of the README.
+pub fn screenshot(picture: &Path) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let editor = Command::new(tools::need_neovim()?);
+    run(script(editor, "tests/editors/screenshot.lua", scratch.path())?.arg(picture))
 }

@@ -38,6 +38,16 @@ impl Tally {
         }
     }
 
+    /// Reads one line of Node.js's test runner in the form of TAP.
+    pub fn read_node_line(&mut self, line: &str) {
+        let number = |start| line.strip_prefix(start).and_then(|count: &str| count.parse::<u64>().ok());
+        if let Some((_, name)) = line.strip_prefix("not ok ").and_then(|rest| rest.split_once(" - ")) {
+            self.failures.push(name.to_owned());
+        }
+        self.passed += number("# pass ").unwrap_or(0);
+        self.failed += number("# fail ").unwrap_or(0);
+    }
+
     /// Reads one line of a script that prints `FAIL name` for each failed check and `N passed, N failed` at its end.
     pub fn read_script_line(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix("FAIL ") {
@@ -80,6 +90,15 @@ mod tests {
             tally.read_cargo_line(line);
         }
         assert_eq!(tally, Tally { passed: 42, failed: 1, failures: vec!["a::bad".to_owned()] });
+    }
+
+    #[test]
+    fn lines_of_node_are_summed() {
+        let mut tally = Tally::default();
+        for line in ["ok 1 - a setting", "not ok 2 - a path", "# tests 9", "# pass 8", "# fail 1", "# skipped 0"] {
+            tally.read_node_line(line);
+        }
+        assert_eq!(tally, Tally { passed: 8, failed: 1, failures: vec!["a path".to_owned()] });
     }
 
     #[test]

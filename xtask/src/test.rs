@@ -6,16 +6,17 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{neovim, tools};
+use crate::{emacs, helix, neovim, tools, vscode};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
 const EDITOR_LIMIT: Duration = Duration::from_secs(120);
+pub const BROWSER_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// Installs what the tests need and runs all of them.
 #[derive(Args)]
@@ -36,16 +37,24 @@ enum Stage {
     Lint,
     /// Unit, property and end-to-end tests, the slow ones too
     Cargo,
-    /// The plugin and the server in a real Neovim
+    /// The plugin and the server in a real Neovim, and in an older one
     Neovim,
+    /// The server in Emacs with eglot, set up as its page says
+    Emacs,
+    /// The server in Helix, set up as its page says
+    Helix,
+    /// The extension in a real VS Code in a browser
+    Vscode,
 }
 
 impl Test {
     pub fn run(self) -> Result<ExitCode> {
         let stages = match (self.stages.is_empty(), self.ci) {
             (false, _) => self.stages,
-            (true, true) => vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim],
-            (true, false) => vec![Stage::Cargo, Stage::Neovim],
+            (true, true) => {
+                vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode]
+            }
+            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode],
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
         let mut total = Tally::default();
@@ -76,6 +85,9 @@ impl Stage {
             Stage::Lint => "lint",
             Stage::Cargo => "cargo",
             Stage::Neovim => "neovim",
+            Stage::Emacs => "emacs",
+            Stage::Helix => "helix",
+            Stage::Vscode => "vscode",
         }
     }
 
@@ -84,7 +96,10 @@ impl Stage {
             Stage::Format => format(),
             Stage::Lint => lint(),
             Stage::Cargo => cargo_tests(),
-            Stage::Neovim => neovim(),
+            Stage::Neovim => neovim::test(EDITOR_LIMIT),
+            Stage::Emacs => emacs::test(EDITOR_LIMIT),
+            Stage::Helix => helix::test(),
+            Stage::Vscode => vscode::test(BROWSER_LIMIT, None),
         }
     }
 }
@@ -111,22 +126,4 @@ fn cargo_tests() -> Result<Tally> {
         tally.add(Tally::failure(&format!("cargo test ({status})")));
     }
     Ok(tally)
-}
-
-fn neovim() -> Result<Tally> {
-    let mut all = Tally::default();
-    for name in ["tests/editors/neovim.lua", "tests/editors/neovim_hooks.lua"] {
-        let scratch = tempfile::tempdir()?;
-        let mut script = neovim::script(name, scratch.path())?;
-        let mut tally = Tally::default();
-        let status = run_lines(&mut script, EDITOR_LIMIT, |line| tally.read_script_line(line))?;
-        if tally.passed + tally.failed == 0 {
-            bail!("{name} in Neovim printed no count ({status})");
-        }
-        if !status.success() && tally.failed == 0 {
-            tally.add(Tally::failure(&format!("{name} ({status})")));
-        }
-        all.add(tally);
-    }
-    Ok(all)
 }

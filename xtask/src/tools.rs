@@ -46,7 +46,8 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-fn install_debian(package: &str) -> Result<()> {
+/// Installs a Debian package, as root.
+pub fn install_debian(package: &str) -> Result<()> {
     if !on_path("apt-get") || !is_root() {
         bail!("install it (Debian's package: {package})");
     }
@@ -119,8 +120,13 @@ pub fn need_neovim() -> Result<PathBuf> {
 
 /// The SHA-256 of some bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
+    for byte in bytes {
         write!(text, "{byte:02x}").expect("writing to a string does not fail");
     }
     text

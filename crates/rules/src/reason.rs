@@ -107,7 +107,7 @@ fn line(item: &Item, before: &str, told: &mut Vec<(usize, usize)>) -> String {
 }
 
 /// `text` and then `why`, if there is one.
-fn sentence(text: &str, why: &str) -> String {
+pub fn sentence(text: &str, why: &str) -> String {
     match why.trim() {
         "" => text.to_owned(),
         why if text.ends_with(['.', '!', '?']) => format!("{text} {why}"),

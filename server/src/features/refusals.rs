@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use records::{Entry, Finding, JudgedFile, Outcome};
-use rules::plain::{ID, WHY, plain};
+use rules::plain::{ID, LINE, WHY, plain};
 use syntax::Span;
 
 use crate::features::anchor::{Anchor, Replaced};
@@ -82,7 +82,7 @@ impl Refusal {
             finding: Some(number),
             path: file.path.as_path().into(),
             severity,
-            message: sentence(&entry.agent, severity, &format!("{code}: {}", plain(&finding.what, WHY))),
+            message: sentence(&entry.agent, severity, &said(line.as_deref(), &code, &finding.what)),
             code,
             rule: finding.rule.clone().zip(rulebook),
             had: line.as_deref().map_or(0, |line| occurrences(text, line)),
@@ -126,8 +126,9 @@ impl Refusal {
 
     fn diagnostic(&self, text: &Text, rulebooks: &Rulebooks) -> Diagnostic {
         let rule = self.rule.as_ref().and_then(|(id, path)| place_of(rulebooks, id, path));
-        let (span, code, message) = (self.anchor.span(text), self.code.clone(), self.message.clone());
-        Diagnostic { span, severity: self.severity, code, message, rule }
+        let (rule, why) = rule.map_or((None, String::new()), |(rule, why)| (Some(rule), why));
+        let message = rules::reason::sentence(&self.message, &why);
+        Diagnostic { span: self.anchor.span(text), severity: self.severity, code: self.code.clone(), message, rule }
     }
 }
 
@@ -139,17 +140,24 @@ fn sentence(agent: &str, severity: Severity, what: &str) -> String {
     }
 }
 
+/// The line, where it is known, and what was found in it.
+fn said(line: Option<&str>, code: &str, what: &str) -> String {
+    let what = format!("{code}: {}", plain(what, WHY));
+    line.map_or_else(|| what.clone(), |line| format!("{}\n{what}", plain(line.trim(), LINE)))
+}
+
 fn occurrences(text: &Text, line: &str) -> usize {
     syntax::lines::lines(&text.text).filter(|it| text.text[it.span.clone()] == *line).count()
 }
 
-/// The rule in its rulebook as it is now.
-fn place_of(rulebooks: &Rulebooks, id: &str, path: &Arc<Path>) -> Option<RulePlace> {
+/// The rule in its rulebook as it is now, and why it is there.
+fn place_of(rulebooks: &Rulebooks, id: &str, path: &Arc<Path>) -> Option<(RulePlace, String)> {
     let files = rulebooks.files();
     let (_, shelved) = files.iter().find(|(known, _)| **known == **path)?;
     let rule = shelved.current.rules().rules.iter().find(|rule| rule.id == id)?;
     let text = Arc::new(shelved.current.text.clone());
-    Some(RulePlace { id: id.to_owned(), path: path.clone(), text, span: rule.id_span.clone() })
+    let place = RulePlace { id: id.to_owned(), path: path.clone(), text, span: rule.id_span.clone() };
+    Some((place, plain(&rule.why, WHY)))
 }
 
 /// Those that are shown, the oldest first.
@@ -295,10 +303,13 @@ mod tests {
         for refusal in one("1", "a\nb\n") {
             refusals.add(refusal, now);
         }
-        assert_eq!(shown(&refusals, "a\nb\n"), [(2, "claude was refused here: no-eval: a call of eval".to_owned())]);
+        assert_eq!(
+            shown(&refusals, "a\nb\n"),
+            [(2, "claude was refused here: eval(x)\nno-eval: a call of eval".to_owned())]
+        );
         assert_eq!(refusals.line("1", 0), Some(2));
         let asked = Refusal::of(&entry("2", Outcome::Ask, FILE), |_| Text::new(""));
-        assert_eq!(asked[0].message, "claude had to ask here: no-eval: a call of eval");
+        assert_eq!(asked[0].message, "claude had to ask here: eval(x)\nno-eval: a call of eval");
         assert_eq!(asked[0].severity, Severity::Warning);
         for outcome in [Outcome::Allow, Outcome::None] {
             assert_eq!(Refusal::of(&entry("3", outcome, FILE), |_| Text::new("")), []);

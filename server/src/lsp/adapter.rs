@@ -136,10 +136,13 @@ impl LanguageServer for Adapter {
     }
 
     async fn initialized(&self, _: InitializedParams) {
+        self.remote.release();
         self.send(Event::Ready);
     }
 
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        // Some forget to say `initialized`.
+        self.remote.release();
         let document = params.text_document;
         self.send(Event::Opened {
             uri: self.life.raw_uri(&document.uri).into(),

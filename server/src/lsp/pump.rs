@@ -1,7 +1,8 @@
 //! The way out: a queue of whole frames that one thread writes to stdout.
 //!
 //! Nothing that writes here ever waits for the client: a client that stops reading must not stop the server from
-//! reading. What waits is bounded: diagnostics of one URI take one slot, the newest replaces the one not yet written,
+//! reading. Notifications of ours wait until the client says that it is ready: before the answer to `initialize` it may
+//! not get any, and clients lose those that follow at its heels. What waits is bounded: diagnostics of one URI take one slot, the newest replaces the one not yet written,
 //! and a client that lets more than [`CAP`] bytes pile up is given up.
 
 use std::collections::{HashMap, VecDeque};
@@ -27,12 +28,24 @@ enum Slot {
 struct Queue {
     slots: VecDeque<Slot>,
     newest: HashMap<String, Vec<u8>>,
+    /// Notifications with their keys, until the client is ready.
+    held: Option<Vec<(Option<String>, Vec<u8>)>>,
     bytes: usize,
     writing: bool,
     closed: bool,
 }
 
 impl Queue {
+    fn add(&mut self, key: Option<String>, frame: Vec<u8>) {
+        match key {
+            None => self.slots.push_back(Slot::Frame(frame)),
+            Some(key) => match self.newest.insert(key.clone(), frame) {
+                Some(older) => self.bytes -= older.len(),
+                None => self.slots.push_back(Slot::Newest(key)),
+            },
+        }
+    }
+
     fn idle(&self) -> bool {
         self.closed || (self.slots.is_empty() && !self.writing)
     }
@@ -71,8 +84,8 @@ impl Pump {
     }
 
     fn with_cap(out: impl Write + Send + 'static, cap: usize) -> Pump {
-        let shared =
-            Arc::new(Shared { queue: Mutex::default(), changed: Condvar::new(), given_up: Notify::new(), cap });
+        let queue = Mutex::new(Queue { held: Some(Vec::new()), ..Queue::default() });
+        let shared = Arc::new(Shared { queue, changed: Condvar::new(), given_up: Notify::new(), cap });
         let pump = Pump { shared };
         let writer = pump.clone();
         std::thread::spawn(move || writer.write_all(out));
@@ -116,18 +129,24 @@ impl Pump {
         self.shared.given_up.notify_one();
     }
 
-    fn push(&self, key: Option<String>, frame: Vec<u8>) {
+    /// The client is ready: what was held is written, and nothing is held any more.
+    pub fn release(&self) {
+        let mut queue = self.lock();
+        for (key, frame) in queue.held.take().into_iter().flatten() {
+            queue.add(key, frame);
+        }
+        self.shared.changed.notify_all();
+    }
+
+    fn push(&self, key: Option<String>, frame: Vec<u8>, may_be_held: bool) {
         let mut queue = self.lock();
         if queue.closed {
             return;
         }
         queue.bytes += frame.len();
-        match key {
-            None => queue.slots.push_back(Slot::Frame(frame)),
-            Some(key) => match queue.newest.insert(key.clone(), frame) {
-                Some(older) => queue.bytes -= older.len(),
-                None => queue.slots.push_back(Slot::Newest(key)),
-            },
+        match &mut queue.held {
+            Some(held) if may_be_held => held.push((key, frame)),
+            _ => queue.add(key, frame),
         }
         if queue.bytes > self.shared.cap {
             tracing::error!("the client reads nothing; giving it up with {} bytes unread", queue.bytes);
@@ -147,7 +166,7 @@ impl Pump {
         match serde_json::to_string(&Notification { jsonrpc: "2.0", method, params }) {
             Ok(body) => {
                 let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
-                self.push(key.map(str::to_owned), frame);
+                self.push(key.map(str::to_owned), frame, true);
             }
             Err(error) => tracing::error!("{method} cannot be written as JSON: {error}"),
         }
@@ -189,7 +208,7 @@ impl FrameWriter {
         self.partial.extend_from_slice(bytes);
         while let Some(length) = frame_length(&self.partial)? {
             let rest = self.partial.split_off(length);
-            self.pump.push(None, std::mem::replace(&mut self.partial, rest));
+            self.pump.push(None, std::mem::replace(&mut self.partial, rest), false);
         }
         Ok(())
     }
@@ -264,6 +283,7 @@ mod tests {
     #[test]
     fn newest_of_a_key_replaces_the_unread_one() {
         let (pump, go, frames) = slow(CAP);
+        pump.release();
         pump.notify(None, "first", &0);
         while !pump.lock().writing {
             std::thread::yield_now();
@@ -280,6 +300,22 @@ mod tests {
         let order: Vec<_> = ["\"first\"", ":100}", ":-100}", "\"last\""].iter().map(|piece| read.find(piece)).collect();
         assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{read}");
         assert_eq!(read.matches("publish").count(), 2, "{read}");
+    }
+
+    #[test]
+    fn notifications_wait_until_the_client_is_ready_and_answers_do_not() {
+        let (pump, go, frames) = slow(CAP);
+        go.send(()).unwrap();
+        pump.notify(Some("a.py"), "publish", &1);
+        pump.notify(None, "status", &0);
+        pump.notify(Some("a.py"), "publish", &2);
+        pump.writer().accept(b"Content-Length: 6\r\n\r\nanswer").unwrap();
+        pump.drain(Duration::from_secs(60));
+        assert!(text(&frames).ends_with("answer"));
+        pump.release();
+        pump.drain(Duration::from_secs(60));
+        let read = text(&frames);
+        assert!(read.contains(":2}") && read.contains("status") && !read.contains(":1}"), "{read}");
     }
 
     #[test]

@@ -53,6 +53,11 @@ impl Remote {
         Remote { client, pump, profile: OnceLock::new() }
     }
 
+    /// The client is ready to be told something.
+    pub fn release(&self) {
+        self.pump.release();
+    }
+
     /// Who the client is; somebody who said nothing before `initialize`.
     pub fn profile(&self) -> &Profile {
         self.profile.get_or_init(Profile::default)
