@@ -21,13 +21,13 @@ use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, UnsavedBuffers, read_project};
 use crate::hooks::Running;
 use crate::judge::Judging;
-use crate::lifting::Lifting;
+use crate::lifting::{Lifting, Used};
 use crate::protect::Protection;
 use crate::reasons::{Report, Said};
 use crate::session::{self, Seen, Session};
 use crate::shell;
 use crate::stack::{self, Spelled, Stack, Surroundings};
-use crate::trace::{Spent, Trace, Traced};
+use crate::trace::{Basis, Spent};
 use crate::unsaved::Buffers;
 
 /// Everything a decision is made with.
@@ -64,14 +64,14 @@ pub struct HookRun<'a> {
 }
 
 /// A decision, and what the person at the machine should know and no agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Decided {
     /// The decision.
     pub decision: Decision,
     /// Each in one line.
     pub notes: Vec<String>,
     /// What it was made of, where that was wanted.
-    pub trace: Option<Trace>,
+    pub basis: Option<Basis>,
 }
 
 /// Whether anything is to be looked at for this event; decided without touching the disk. `whole` is false when only
@@ -104,7 +104,6 @@ impl Guards<'_> {
             self.begin(&admitted, session.as_mut());
         } else if event.kind.decides() {
             files = self.look_at(event, &admitted, session.as_mut(), &mut outcome);
-            outcome.protects = !outcome.asks.is_empty();
         }
         let root = self.root_of(&outcome.reports);
         let lifting = admitted.state.as_deref().and_then(|state| Lifting::find(state, &root, &outcome.reports));
@@ -128,11 +127,11 @@ impl Guards<'_> {
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
-        let command = match &event.call {
-            Some(Ok(ToolCall::Shell { command })) => Some(command.as_str()),
+        let command = || match &event.call {
+            Some(Ok(ToolCall::Shell { command })) => Some(command.clone()),
             _ => None,
         };
-        outcome.into_decided(self.traced.then_some((root, command)))
+        outcome.into_decided(self.traced.then(|| (root, command())))
     }
 
     /// The project that is decided for: that of the working folder if the call changes a file of it, or none at all; else
@@ -271,7 +270,6 @@ impl Guards<'_> {
                         "ruleline asks about this command: unsaved changes of {shown} in {editor} would be lost"
                     ))
                 });
-                outcome.asks.extend(held);
                 let mut objections = found.changed.into_iter().filter_map(|changed| {
                     let file = Spelled::new(paths::normalize(&changed.path));
                     let below = || changed.whole.then(|| self.protection.objection_to_all_below(&file)).flatten();
@@ -279,6 +277,9 @@ impl Guards<'_> {
                     Some(format!("ruleline asks about this command: self-protection: {why}"))
                 });
                 outcome.asks.extend(objections.next());
+                outcome.protects = !outcome.asks.is_empty();
+                outcome.takes = held.is_some();
+                outcome.asks.extend(held);
                 outcome.failures.extend(found.failures);
                 Ok(found.edits)
             }
@@ -476,10 +477,12 @@ struct Outcome {
     unknown: bool,
     /// A command does what only a person may do.
     protects: bool,
+    /// A command takes what an editor holds unsaved.
+    takes: bool,
     /// A person must decide in place of a hook.
     hooks_ask: bool,
-    /// Of refusals that a person looked at, the ids of those whose exceptions were used up.
-    allowed_once: Vec<String>,
+    /// What a person allowed once and this call uses up.
+    used: Option<Used>,
     spent: Spent,
 }
 
@@ -498,8 +501,9 @@ impl Outcome {
             judged: false,
             unknown: false,
             protects: false,
+            takes: false,
             hooks_ask: false,
-            allowed_once: Vec::new(),
+            used: None,
             spent: Spent::default(),
         }
     }
@@ -526,11 +530,11 @@ impl Outcome {
         let mut reports = std::mem::take(&mut self.reports);
         let used = lifting.settle(&mut reports, |reports| self.permission(reports));
         self.reports = reports;
-        if let Some(used) = used {
-            self.allowed_once = used.refusals;
+        if let Some(used) = &used {
             self.news.extend(used.words.iter().cloned());
-            self.notices.extend(used.words);
+            self.notices.extend(used.words.iter().cloned());
         }
+        self.used = used;
     }
 
     /// What the call gets, as far as it is known, if this is what was found in its files.
@@ -556,7 +560,7 @@ impl Outcome {
     }
 
     /// The decision; `traced` is the project and the command that it was made about, where a trace is wanted.
-    fn into_decided(self, traced: Option<(PathBuf, Option<&str>)>) -> Decided {
+    fn into_decided(self, traced: Option<(PathBuf, Option<String>)>) -> Decided {
         let mut permission = self.permission(&self.reports);
         let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
         // What refuses stands first; files keep their order otherwise.
@@ -577,25 +581,22 @@ impl Outcome {
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
         let reason = paragraphs.join("\n");
         let failed = !self.failures.is_empty();
-        let trace = traced.map(|(root, command)| {
-            let (reports, reason, spent) = (&self.reports, &reason, self.spent);
-            Traced {
-                root,
-                reports,
-                command,
-                reason,
-                allowed_once: self.allowed_once,
-                word,
-                asks: self.protects,
-                failed,
-                spent,
-            }
-            .trace()
+        let basis = traced.map(|(root, command)| Basis {
+            root,
+            reports: self.reports,
+            command,
+            reason: reason.clone(),
+            used: self.used,
+            word,
+            protects: self.protects,
+            takes: self.takes,
+            failed,
+            spent: self.spent,
         });
         let mut notes = self.notes;
         notes.extend(self.notices.iter().cloned());
         let decision = Decision { permission, reason, context, notices: self.notices, explicit };
         notes.extend(self.config.problems.iter().map(|problem| plain(&problem.to_string(), WHY)));
-        Decided { decision, notes, trace }
+        Decided { decision, notes, basis }
     }
 }

@@ -26,4 +26,4 @@ pub use config::Config;
 pub use decide::{Guards, concerns};
 pub use judge::{FileVerdict, Judging, Part};
 pub use stack::{Spelled, Stack, Surroundings};
-pub use trace::Trace;
+pub use trace::{Basis, Trace};

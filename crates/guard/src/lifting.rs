@@ -32,6 +32,7 @@ struct Lifted {
 }
 
 /// What was used up.
+#[derive(Debug)]
 pub(crate) struct Used {
     /// The ids of the refusals that a person looked at.
     pub refusals: Vec<String>,

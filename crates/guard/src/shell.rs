@@ -14,7 +14,7 @@ use agents::{After, FileEdit, Files, ToolCall, patch};
 use syntax::shell::{self, Commands, SimpleCommand, Stdin, Word};
 use syntax::tree::Limits;
 
-pub use changes::{Changed, Place};
+pub use changes::{Changed, Place, may_change};
 
 /// What a command does to files.
 #[derive(Debug, Default)]
@@ -328,6 +328,22 @@ mod tests {
         ] {
             assert_eq!(shape(&command), expected, "{command}");
             assert_eq!(is_quiet(&command, Path::new("/w")), expected.is_empty(), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_may_change_files_is_known_by_the_names_of_programs() {
+        for (command, may) in [
+            ("rm a", true),
+            ("cd x && /bin/rm -r b", true),
+            ("\\mv a b", true),
+            ("\"sed\" -i s/a/b/ c", true),
+            ("cargo test --format tree", false),
+            ("ls arm rm.txt.d", true),
+            ("grep farm x", false),
+            ("", false),
+        ] {
+            assert_eq!(may_change(command), may, "{command}");
         }
     }
 

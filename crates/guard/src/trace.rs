@@ -14,6 +14,7 @@ use rules::{Change, Counting, Effect, Finding, Rulebook};
 use syntax::lines::lines;
 use system::digest::hex;
 
+use crate::lifting::Used;
 use crate::once::digest_of_added;
 use crate::reasons::Report;
 
@@ -67,17 +68,20 @@ pub struct Spent {
     pub hooks: Duration,
 }
 
-/// Everything that a trace is made of.
-pub(crate) struct Traced<'a> {
-    pub root: PathBuf,
-    pub reports: &'a [Report],
-    pub command: Option<&'a str>,
-    pub reason: &'a str,
-    pub allowed_once: Vec<String>,
-    pub word: Option<Word>,
-    pub asks: bool,
-    pub failed: bool,
-    pub spent: Spent,
+/// Everything that a trace is made of, so that whoever answers need not wait for it.
+#[derive(Debug)]
+pub struct Basis {
+    pub(crate) root: PathBuf,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) command: Option<String>,
+    pub(crate) reason: String,
+    pub(crate) used: Option<Used>,
+    pub(crate) word: Option<Word>,
+    /// What a command does, beside files.
+    pub(crate) protects: bool,
+    pub(crate) takes: bool,
+    pub(crate) failed: bool,
+    pub(crate) spent: Spent,
 }
 
 impl Trace {
@@ -98,8 +102,14 @@ pub fn command(text: &str) -> String {
     Masking::new(&[]).text(text, COMMAND)
 }
 
-impl Traced<'_> {
-    pub(crate) fn trace(self) -> Trace {
+impl Basis {
+    /// Whether what a person allowed once was used up.
+    pub fn uses_up(&self) -> bool {
+        self.used.is_some()
+    }
+
+    /// Masks, bounds and counts.
+    pub fn trace(self) -> Trace {
         let parts = || self.reports.iter().flat_map(|report| &report.judged.parts);
         let mut seen = HashSet::new();
         let loaded: Vec<_> =
@@ -109,17 +119,21 @@ impl Traced<'_> {
         let files = self.reports.iter().take(FILES).map(|report| judged(report, &books, &mut room)).collect();
         let guards = self.guards();
         let is_finding = self.failed
-            || !self.allowed_once.is_empty()
+            || self.used.is_some()
             || guards.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Deny | Outcome::Ask))
             || self.reports.iter().any(Report::has_findings);
+        let (allowed_once, words) = self.used.map_or_else(Default::default, |used| (used.refusals, used.words));
+        let said =
+            words.iter().map(String::as_str).chain(Some(self.reason.as_str()).filter(|reason| !reason.is_empty()));
+        let reason = said.collect::<Vec<_>>().join("\n");
         Trace {
             root: self.root,
             files,
             rulebooks: loaded.iter().take(BOOKS).map(|book| (book.path.clone(), hex(&book.digest()))).collect(),
             guards,
-            command: self.command.map(|command| Masking::new(&books).text(command, COMMAND)),
-            reason: Masking::new(&books).text(self.reason, REASON),
-            allowed_once: self.allowed_once,
+            command: self.command.as_deref().map(|command| Masking::new(&books).text(command, COMMAND)),
+            reason: Masking::new(&books).text(&reason, REASON),
+            allowed_once,
             is_finding,
         }
     }
@@ -141,12 +155,14 @@ impl Traced<'_> {
             said("rules", outcome(effects.max()), self.spent.rules);
             let found = self.reports.iter().flat_map(|report| &report.instructions).map(|finding| finding.effect);
             said("instructions", outcome(found.max()), self.spent.instructions);
-            let is_held = self.reports.iter().any(|report| report.unsaved.is_some());
-            said("unsaved", asks(is_held), self.spent.unsaved);
+        }
+        let held = self.reports.iter().any(|report| report.unsaved.is_some());
+        if !self.reports.is_empty() || self.takes {
+            said("unsaved", asks(held || self.takes), self.spent.unsaved);
         }
         let objects = self.reports.iter().any(|report| report.objection.is_some());
-        if !self.reports.is_empty() || self.asks {
-            said("protection", asks(objects || self.asks), self.spent.protection);
+        if !self.reports.is_empty() || self.protects {
+            said("protection", asks(objects || self.protects), self.spent.protection);
         }
         if let Some(word) = self.word {
             let word = match word {

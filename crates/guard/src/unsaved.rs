@@ -8,12 +8,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use agents::{Event, ToolCall};
 use hooks::grants::{make_private, open_private, read_private};
 use rules::plain::plain;
 use serde::{Deserialize, Serialize};
 use system::ancestry;
 use system::clock::milliseconds;
 use system::open::{Durability, Root};
+
+use crate::shell;
 
 /// How long a file counts after it was written; a server with unsaved buffers writes it anew before that.
 pub const LASTS: Duration = Duration::from_secs(600);
@@ -164,6 +167,16 @@ fn sweep(folder: &Root, now: SystemTime) {
 
 fn name(process: u32) -> PathBuf {
     PathBuf::from(format!("{process}.json"))
+}
+
+/// Whether a shell call may take what an editor holds unsaved: a scan of its bytes and, where it may change files, a look
+/// for any record.
+pub fn concerns(state: &Path, event: &Event) -> bool {
+    let has_records = || std::fs::read_dir(state.join(FOLDER)).is_ok_and(|mut records| records.next().is_some());
+    match &event.call {
+        Some(Ok(ToolCall::Shell { command })) => event.kind.decides() && shell::may_change(command) && has_records(),
+        _ => false,
+    }
 }
 
 /// The editor that holds a file unsaved, by its canonical path.

@@ -78,7 +78,7 @@ pub struct Entry {
     pub guards: Vec<(String, Outcome, u64)>,
     /// The answer.
     pub decision: Outcome,
-    /// Why, as the agent was told; masked and bounded.
+    /// Why, as the agent was told, behind who allowed what was used up; masked and bounded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Ids of the exceptions that a person allowed and this decision used up.

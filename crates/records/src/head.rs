@@ -74,6 +74,11 @@ impl Head {
         Head::parse(&bytes[..read]).map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
+    /// Takes away what a head that was not written by this one has behind it.
+    pub fn trim(file: &File) -> io::Result<()> {
+        file.set_len(LENGTH as u64)
+    }
+
     /// Writes it in place.
     pub fn write(&self, file: &File) -> io::Result<()> {
         write_at(file, self.text().as_bytes(), 0)

@@ -232,17 +232,21 @@ impl Log {
     fn open_below_project(&self, name: &str) -> Result<Option<(File, system::open::Look)>, OpenError> {
         let root = Root::open(&self.root)?;
         let relative = Path::new(TRACES).join(name);
-        match root.open_private(&relative, Access::Append) {
+        let opened = match root.open_private(&relative, Access::Append) {
             Err(error) if error.is_not_found() => {
                 if root.look(Path::new(".ruleline"))?.is_none_or(|look| look.kind != Kind::Folder) {
                     return Ok(None);
                 }
                 root.make_folder(Path::new(TRACES))?;
-                root.create(&Path::new(TRACES).join(".gitignore"), IGNORED)?;
                 root.open_private(&relative, Access::Append)
             }
             opened => opened,
+        }?;
+        // The folder may have been there without it.
+        if opened.as_ref().is_some_and(|(_, look)| look.size == 0) {
+            root.create(&Path::new(TRACES).join(".gitignore"), IGNORED)?;
         }
+        Ok(opened)
     }
 
     /// What is remembered of the chain's end; none when there is no line yet.
@@ -317,6 +321,9 @@ fn write(
     let before = End { length: lines.size, hash: follows.hash };
     let after = End { length, hash: sha256(line.as_bytes()) };
     let coming = Head { place: lines.place, before, after, told: false };
+    if is_lost {
+        Head::trim(head_file).map_err(failed)?;
+    }
     coming.write(head_file).map_err(failed)?;
     let written = loop {
         match lines.file.write(&bytes) {

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use agents::{Answer, Decision, Event, EventKind, Head, Permission, RenderOptions};
 use guard::config::OnFailure;
+use system::looks;
 
 use crate::output;
 use arguments::{Arguments, Guard};
@@ -97,22 +98,28 @@ pub fn run(words: &[OsString]) -> ExitCode {
     for absent in &arguments.absent {
         output::complain(&format!("this version has no {absent}"));
     }
-    let Reply { answer, then } = reply(&arguments, begun);
-    if let Some(line) = &answer.stderr {
+    let exit = looks::once(|| answer(&arguments, begun));
+    // A thread that hangs must not keep the process.
+    std::process::exit(i32::from(exit));
+}
+
+/// Gives the answer, does what is left, and says what to exit with.
+fn answer(arguments: &Arguments, begun: Instant) -> u8 {
+    let Reply { answer: Answer { stdout, stderr, mut exit }, then } = reply(arguments, begun);
+    if let Some(line) = &stderr {
         output::complain(line.strip_prefix("ruleline ").unwrap_or(line));
     }
-    if let Some(line) = answer.stdout
+    if let Some(line) = stdout
         && let Err(error) = output::deliver(&format!("{line}\n"))
     {
-        // The one answer that every agent takes without reading stdout.
         output::complain(&format!("the answer cannot be written ({error}): {line}"));
-        std::process::exit(2);
+        // The one answer that every agent takes without reading stdout.
+        exit = 2;
     }
     if let Some(then) = then {
         let _ = panic::catch_unwind(AssertUnwindSafe(then));
     }
-    // A thread that hangs must not keep the process.
-    std::process::exit(i32::from(answer.exit));
+    exit
 }
 
 fn reply(arguments: &Arguments, begun: Instant) -> Reply<'_> {
@@ -148,7 +155,10 @@ fn reply(arguments: &Arguments, begun: Instant) -> Reply<'_> {
     }
     let everything = arguments.guard == Guard::All;
     let folders = LazyCell::new(|| work::folders(arguments));
-    if !(guard::concerns(&event, everything) || everything && work::may_have_hooks(folders.as_ref(), &event)) {
+    let concerns = guard::concerns(&event, everything)
+        || work::may_lose_unsaved(folders.as_ref(), &event)
+        || everything && work::may_have_hooks(folders.as_ref(), &event);
+    if !concerns {
         let then = move || {
             if let Some(record) = Record::quiet(arguments, folders.as_ref(), &event, begun) {
                 record.write();
@@ -170,27 +180,30 @@ fn watch(arguments: &Arguments, event: Event, payload: Vec<u8>, begun: Instant) 
     let event = Arc::clone(&shared.0);
     let worker = thread::Builder::new().stack_size(STACK).spawn(move || {
         let (event, arguments, strictness) = shared;
-        let judged = panic::catch_unwind(AssertUnwindSafe(|| {
-            failpoint::reach("judge");
-            let Worded { answer, record } = work::answer(&arguments, &event, &payload, (begun, deadline), &strictness);
-            match record {
-                Some(record) if record.comes_first() => {
-                    let _ = panic::catch_unwind(AssertUnwindSafe(|| record.write()));
-                    (answer, None)
+        looks::once(|| {
+            let judged = panic::catch_unwind(AssertUnwindSafe(|| {
+                failpoint::reach("judge");
+                let Worded { answer, record } =
+                    work::answer(&arguments, &event, &payload, (begun, deadline), &strictness);
+                match record {
+                    Some(record) if record.comes_first() => {
+                        write(record);
+                        (answer, None)
+                    }
+                    record => (answer, record),
                 }
-                record => (answer, record),
+            }));
+            let (judged, record) = match judged {
+                Ok((answer, record)) => (Ok(answer), record),
+                Err(_) => (Err(panic_words()), None),
+            };
+            let _ = done.send(judged);
+            if let Some(record) = record
+                && is_out.recv() == Ok(())
+            {
+                write(record);
             }
-        }));
-        let (judged, record) = match judged {
-            Ok((answer, record)) => (Ok(answer), record),
-            Err(_) => (Err(panic_words()), None),
-        };
-        let _ = done.send(judged);
-        if let Some(record) = record
-            && is_out.recv() == Ok(())
-        {
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| record.write()));
-        }
+        });
         let _ = written.send(());
         // The process ends now; a thread that ends beside it would only be in its way.
         loop {
@@ -216,6 +229,11 @@ fn watch(arguments: &Arguments, event: Event, payload: Vec<u8>, begun: Instant) 
     };
     let failure = Failure { known: strictness.get().copied(), ..Failure::of(&reason, begun) };
     failure.reply(arguments, &event.head(), Some(&event))
+}
+
+/// Writes a line of the log, whatever that comes to.
+fn write(record: Record) {
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| record.write()));
 }
 
 fn panic_words() -> String {
@@ -290,7 +308,7 @@ impl Failure {
         let then = move || {
             let (written, is_written) = mpsc::channel();
             let writer = thread::Builder::new().spawn(move || {
-                let _ = panic::catch_unwind(AssertUnwindSafe(|| record.write()));
+                write(record);
                 let _ = written.send(());
             });
             if writer.is_ok() {

@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 
 use agents::{Event, Head, Permission, ToolCall};
 use guard::config::{Config, Log as Wanted};
-use guard::trace::{self, Trace};
+use guard::trace::{self, Basis};
 use records::{Entry, Log, Outcome};
 use rules::plain::{WHY, plain};
 use system::{Folders, ancestry, clock, paths, roots};
@@ -24,48 +24,53 @@ const NAME: usize = 200;
 const PARENTS: usize = 16;
 const PROCESS: usize = 80;
 
-/// A line that is to be written.
+/// A line that is to be written. What takes time of it is left to the writing.
 pub struct Record {
     entry: Entry,
-    state: PathBuf,
+    folders: Folders,
+    /// Where the agent works, with links resolved.
+    cwd: PathBuf,
+    /// What was decided on; none where nothing was.
+    basis: Option<Basis>,
+    wanted: Wanted,
+    /// The processes above are named as well.
+    with_parents: bool,
 }
 
 impl Record {
     /// Of an event that nothing is to be said of; none where that is not recorded.
     pub fn quiet(arguments: &Arguments, folders: Option<&Folders>, event: &Event, begun: Instant) -> Option<Record> {
         let folders = folders.filter(|_| !arguments.no_log)?;
-        if Config::log_of_user(&folders.user) != Wanted::All {
+        let wanted = Config::log_of_user(&folders.user);
+        if wanted != Wanted::All {
             return None;
         }
         let cwd = paths::resolve(&work::working_folder(event));
-        let state = state(folders, &cwd)?;
         let mut entry = of_event(event, Outcome::None, begun);
         entry.root = project(arguments, &cwd);
         if let Some(Ok(ToolCall::Shell { command })) = &event.call {
             entry.command = Some(trace::command(command));
         }
-        Some(Record { entry, state })
+        Some(Record { entry, folders: folders.clone(), cwd, basis: None, wanted, with_parents: false })
     }
 
-    /// Of an event that was decided on.
+    /// Of an event that was decided on: what was answered, and why.
     pub fn decided(
-        folders: &Folders,
+        folders: Folders,
         event: &Event,
-        answer: Permission,
-        trace: Trace,
+        (answer, basis): (Permission, Basis),
+        wanted: Wanted,
         begun: Instant,
-    ) -> Option<Record> {
-        let state = state(folders, &trace.root)?;
+    ) -> Record {
         let outcome = match answer {
             Permission::Silent => Outcome::None,
             Permission::Allow => Outcome::Allow,
             Permission::Ask => Outcome::Ask,
             Permission::Deny => Outcome::Deny,
         };
-        let mut entry = of_event(event, outcome, begun);
-        trace.fill(&mut entry);
-        entry.parents = parents();
-        Some(Record { entry, state })
+        let entry = of_event(event, outcome, begun);
+        let cwd = work::working_folder(event);
+        Record { entry, folders, cwd, basis: Some(basis), wanted, with_parents: true }
     }
 
     /// Of an event that could not be judged; `event` is what is known of it.
@@ -78,11 +83,11 @@ impl Record {
         begun: Instant,
     ) -> Option<Record> {
         let folders = work::folders(arguments).filter(|_| !arguments.no_log)?;
-        if Config::log_of_user(&folders.user) == Wanted::Off {
+        let wanted = Config::log_of_user(&folders.user);
+        if wanted == Wanted::Off {
             return None;
         }
         let cwd = paths::resolve(&event.map_or_else(|| paths::absolute(Path::new(".")), work::working_folder));
-        let state = state(&folders, &cwd)?;
         let outcome = match answer {
             Permission::Silent | Permission::Allow => Outcome::None,
             Permission::Ask => Outcome::Ask,
@@ -94,29 +99,57 @@ impl Record {
         };
         entry.root = project(arguments, &cwd);
         entry.reason = trace::command(reason);
-        entry.parents = parents();
-        Some(Record { entry, state })
+        Some(Record { entry, folders, cwd, basis: None, wanted, with_parents: true })
     }
 
     /// Whether it must stand before the answer is given: an exception was used up.
     pub fn comes_first(&self) -> bool {
-        !self.entry.allowed_once.is_empty()
+        self.basis.as_ref().is_some_and(Basis::uses_up)
     }
 
     /// Writes the line. What is wrong with the log is noted once.
     pub fn write(mut self) {
         failpoint::reach("record");
-        let log = Log::new(&self.entry.root, &self.state);
-        let told = match log.append(&mut self.entry) {
+        if let Some(trace) = self.basis.take().map(Basis::trace) {
+            if self.wanted == Wanted::Findings && !trace.is_finding {
+                return;
+            }
+            self.cwd = paths::resolve(&self.cwd);
+            trace.fill(&mut self.entry);
+        }
+        if !self.may_use_state() {
+            return;
+        }
+        if self.with_parents {
+            self.entry.parents = parents();
+        }
+        let state = &self.folders.state;
+        let told = match Log::new(&self.entry.root, state).append(&mut self.entry) {
             Ok(told) => told,
             Err(error) if error.is_known => None,
             Err(error) => Some(format!("this decision is not in the log: {error}")),
         };
         if let Some(told) = told {
             let told = plain(&told, WHY);
-            problems::note(&self.state, &self.entry.agent, &self.entry.event, &told);
+            problems::note(state, &self.entry.agent, &self.entry.event, &told);
             output::complain(&told);
         }
+    }
+
+    /// Whether the state folder may be used by whoever works here; as [`Folders::admit`] has it, but only those
+    /// workspaces are looked for that could hold both.
+    fn may_use_state(&self) -> bool {
+        let Folders { state, home, .. } = &self.folders;
+        let around = |place: &Path| {
+            let both = state.ancestors().find(|above| place.starts_with(above)).unwrap_or(Path::new("/"));
+            let is_own = state.starts_with(home) && home.starts_with(both);
+            let roots = if is_own { Vec::new() } else { roots::enclosing(both) };
+            roots.into_iter().map(|root| root.path)
+        };
+        // What holds the working folder holds its project as well.
+        let elsewhere = (!self.cwd.starts_with(&self.entry.root)).then(|| around(&self.entry.root));
+        let workspaces: Vec<PathBuf> = around(&self.cwd).chain(elsewhere.into_iter().flatten()).collect();
+        self.folders.admit(state, &workspaces).is_ok()
     }
 }
 
@@ -169,14 +202,4 @@ fn name(text: &str) -> String {
 fn parents() -> Vec<String> {
     let above = ancestry::chain().into_iter().skip(1).take(PARENTS);
     above.map(|process| plain(&process.label(), PROCESS)).collect()
-}
-
-/// The state folder, where it may be used by whoever works in `cwd`; as [`Folders::admit`] has it, but only those
-/// workspaces are looked for that could hold both.
-fn state(folders: &Folders, cwd: &Path) -> Option<PathBuf> {
-    let above_both = folders.state.ancestors().find(|above| cwd.starts_with(above)).unwrap_or(Path::new("/"));
-    let is_own = folders.state.starts_with(&folders.home) && folders.home.starts_with(above_both);
-    let workspaces =
-        if is_own { Vec::new() } else { roots::enclosing(above_both).into_iter().map(|root| root.path).collect() };
-    folders.admit(&folders.state, &workspaces).ok().map(|()| folders.state.clone())
 }

@@ -14,7 +14,7 @@ use guard::stack::{Named, Surroundings};
 use guard::{Guards, decide};
 use rules::{FactSource, ParseNow};
 use syntax::{Facts, Language};
-use system::{Folders, looks, paths};
+use system::{Folders, paths};
 
 use super::arguments::{Arguments, Guard};
 use super::record::Record;
@@ -83,22 +83,13 @@ pub fn answer(
     (begun, deadline): (Instant, Instant),
     strictness: &OnceLock<OnFailure>,
 ) -> Worded {
-    looks::once(|| decide_and_say(arguments, event, payload, (begun, deadline), strictness))
-}
-
-fn decide_and_say(
-    arguments: &Arguments,
-    event: &Event,
-    payload: &[u8],
-    (begun, deadline): (Instant, Instant),
-    strictness: &OnceLock<OnFailure>,
-) -> Worded {
     let folders = folders(arguments);
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
     if let Some(Ok(ToolCall::Shell { command })) = &event.call
         && guard::shell::is_quiet(command, &surroundings.cwd)
         && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
+        && !may_lose_unsaved(folders.as_ref(), event)
     {
         let record = Record::quiet(arguments, folders.as_ref(), event, begun);
         return Worded { answer: Answer::silent(), record };
@@ -123,13 +114,13 @@ fn decide_and_say(
         hooks: everything.then(|| HookRun { payload, deadline: deadline.checked_sub(RESERVE).unwrap_or(deadline) }),
         traced: !arguments.no_log && config.log != config::Log::Off,
     };
-    let decide::Decided { decision, notes, trace } = guards.decide(event);
+    let decide::Decided { decision, notes, basis } = guards.decide(event);
     let (head, options) = (event.head(), options(arguments, &event.head(), &config));
     let answer = render(&head, &decision, options);
     let stderr = (!notes.is_empty()).then(|| notes.join("; "));
-    let trace = trace.filter(|trace| config.log == config::Log::All || trace.is_finding);
-    let record = trace.zip(folders.as_ref()).and_then(|(trace, folders)| {
-        Record::decided(folders, event, answered(&head, &decision, options), trace, begun)
+    let record = basis.zip(folders).map(|(basis, folders)| {
+        let answered = answered(&head, &decision, options);
+        Record::decided(folders, event, (answered, basis), config.log, begun)
     });
     Worded { answer: Answer { stderr, ..answer }, record }
 }
@@ -137,6 +128,11 @@ fn decide_and_say(
 /// Whether hooks may have something to say on an event; a look at names.
 pub fn may_have_hooks(folders: Option<&Folders>, event: &Event) -> bool {
     event.kind != EventKind::Other && guard::hooks::present(folders, event, &working_folder(event))
+}
+
+/// Whether an editor may lose what it holds by an event.
+pub fn may_lose_unsaved(folders: Option<&Folders>, event: &Event) -> bool {
+    folders.is_some_and(|folders| guard::unsaved::concerns(&folders.state, event))
 }
 
 /// The agent's working folder; this process' own where the agent does not say.

@@ -79,6 +79,12 @@ pub struct Place<'a> {
     pub home: &'a Path,
 }
 
+/// Whether a command may run a program that changes files by name; a scan of its bytes.
+pub fn may_change(command: &str) -> bool {
+    let mut words = command.split(|it: char| !(it.is_ascii_alphanumeric() || it == '-' || it == '_'));
+    words.any(|word| CHANGERS.iter().any(|(name, _)| *name == word))
+}
+
 /// The files that a command of `text` changes by name.
 pub(super) fn changes(text: &str, simple: &SimpleCommand, place: Place<'_>) -> Vec<Changed> {
     let Some((start, which)) = changer(simple) else { return Vec::new() };

@@ -237,6 +237,18 @@ fn a_lock_that_is_held_is_waited_for_briefly() {
     assert_eq!(bench.append("c").stretch, None);
 }
 
+#[test]
+fn what_keeps_lines_out_of_commits_is_made_with_the_first_of_them() {
+    let bench = Bench::new();
+    let traces = bench.log.root.join(".ruleline/traces");
+    fs::create_dir(&traces).unwrap();
+    bench.append("a");
+    assert_eq!(fs::read(traces.join(".gitignore")).unwrap(), IGNORED);
+    fs::write(traces.join(".gitignore"), "!*\n").unwrap();
+    bench.append("b");
+    assert_eq!(fs::read(traces.join(".gitignore")).unwrap(), b"!*\n", "what a person wrote stays");
+}
+
 #[cfg(unix)]
 #[test]
 fn s23_many_at_once_lose_and_tear_nothing() {

@@ -37,7 +37,7 @@ pub(super) fn started(id: u32) -> Option<String> {
 }
 
 fn read(path: &str, most: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(most);
     File::open(path).ok()?.take(most as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
