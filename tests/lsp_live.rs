@@ -374,6 +374,25 @@ fn an_editor_that_goes_leaves_nothing_behind() {
     assert_eq!(left, [""; 0]);
 }
 
+#[test]
+fn an_editor_that_goes_while_it_asks_leaves_no_server() {
+    for (is_killed, code) in [(false, 0), (true, 1)] {
+        let mut case = Case::new();
+        case.edit("claude", NEW);
+        let id = case.decision()["id"].as_str().unwrap().to_owned();
+        let (_, lenses) = case.review(&id);
+        case.client.answers = false;
+        case.client.send_request("workspace/executeCommand", &lenses[0]["command"]);
+        case.client.wait_for(|message| message["method"] == "window/showMessageRequest");
+        let Case { project, client, .. } = case;
+        let ended = if is_killed { client.hang_up() } else { client.end().0 };
+        assert_eq!(ended, Some(code), "killed: {is_killed}");
+        let again = project
+            .payload("Edit", &json!({"file_path": project.root.join(FILE), "old_string": OLD, "new_string": NEW}));
+        assert_eq!(project.decision(&again), "deny");
+    }
+}
+
 fn wait_until<T>(mut is: impl FnMut() -> Option<T>) -> T {
     let end = std::time::Instant::now() + lsp::PATIENCE;
     loop {

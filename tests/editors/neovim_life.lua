@@ -36,6 +36,11 @@ local function sockets()
   return vim.fn.glob(state .. "/run/**/*.sock", true, true)
 end
 
+--- The records of what servers' editors hold unsaved.
+local function unsaved()
+  return vim.fn.glob(state .. "/unsaved/*", true, true)
+end
+
 local function gone(pid) return vim.uv.kill(pid, 0) ~= 0 end
 
 local function living()
@@ -116,11 +121,14 @@ local function closing()
     E.lua("SETUP()")
     E.lua("vim.cmd.edit(...)", app)
     wait(function() return E.attached(app) and #sockets() == 1 end)
+    E.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr(...), 0, -1, true, { 'a = 2' })", app)
+    wait(function() return #unsaved() == 1 end)
     local pids = E.servers()
-    check("a server and its socket are there before " .. how, #pids == 1 and #sockets() == 1, { pids, sockets() })
+    check("a server, its socket and what is not saved are there before " .. how, #pids == 1 and #sockets() == 1 and #unsaved() == 1,
+      { pids, sockets(), unsaved() })
     close(E)
     check("after it no process is left", wait(function() return gone(tonumber(pids[1])) end), pids)
-    check("and no socket", wait(function() return #sockets() == 0 end), sockets())
+    check("and no socket, and nothing unsaved", wait(function() return #sockets() == 0 and #unsaved() == 0 end), { sockets(), unsaved() })
   end
 end
 

@@ -337,6 +337,12 @@ impl Client {
         let code = exit_code(&mut self.child);
         (code, self.log.recv_timeout(PATIENCE).unwrap_or_default())
     }
+
+    /// Closes the server's input without a word, as an editor that was killed does; gives its exit code.
+    pub fn hang_up(mut self) -> Option<i32> {
+        drop(self.stdin.take());
+        exit_code(&mut self.child)
+    }
 }
 
 impl Drop for Client {

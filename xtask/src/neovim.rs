@@ -12,7 +12,7 @@ use crate::tally::Tally;
 use crate::{editors, tools, workspace};
 
 /// What runs in the pinned Neovim, which starts servers by itself.
-const SCRIPTS: [&str; 4] = ["neovim", "neovim_hooks", "neovim_life", "neovim_plugin"];
+const SCRIPTS: [&str; 5] = ["neovim", "neovim_hooks", "neovim_life", "neovim_live", "neovim_plugin"];
 /// What runs in an older one, where the plugin starts them.
 const OLDER_SCRIPTS: [&str; 1] = ["neovim_older"];
 

@@ -14,7 +14,7 @@ use rules::plain::plain;
 use serde::{Deserialize, Serialize};
 use system::ancestry;
 use system::clock::milliseconds;
-use system::open::Durability;
+use system::open::{Durability, Root};
 
 use crate::shell;
 
@@ -81,6 +81,7 @@ impl Unsaved {
         };
         let text = serde_json::to_vec(&record).map_err(|error| error.to_string())?;
         let folder = make_private(&self.state, FOLDER).map_err(|error| error.to_string())?;
+        sweep(&folder, now);
         folder.replace(&name, &text, Durability::Usual).map_err(|error| error.to_string())
     }
 }
@@ -103,13 +104,8 @@ impl Buffers {
     pub fn read(state: &Path, now: SystemTime) -> Buffers {
         let Ok(Some(folder)) = open_private(state, Path::new(FOLDER)) else { return Buffers::default() };
         let names = folder.names(RECORDS).unwrap_or_default();
-        let read = |file: std::ffi::OsString| {
-            let file = PathBuf::from(file);
-            let bytes = read_private(&folder, &file, LARGEST).ok()??;
-            let record: Record = serde_json::from_slice(&bytes).ok()?;
-            (file == name(record.process) && record.counts(now)).then_some(record)
-        };
-        Buffers { records: names.into_iter().filter_map(read).collect() }
+        let records = names.into_iter().filter_map(|file| read(&folder, Path::new(&file)));
+        Buffers { records: records.filter(|record| record.version == VERSION && record.lasts(now)).collect() }
     }
 
     /// The editor that holds a file unsaved, in its own words: one bounded line.
@@ -134,7 +130,8 @@ impl Buffers {
 }
 
 impl Record {
-    fn counts(&self, now: SystemTime) -> bool {
+    /// Whether it is new enough, and the process that wrote it is there.
+    fn lasts(&self, now: SystemTime) -> bool {
         let age = milliseconds(now).checked_sub(self.written);
         let is_new = age.is_some_and(|age| u128::from(age) <= LASTS.as_millis());
         // Where the system tells when a process was started, it must be the one that wrote.
@@ -142,7 +139,29 @@ impl Record {
             Some(started) => self.started.as_ref() == Some(&started),
             None => !cfg!(unix),
         };
-        self.version == VERSION && is_new && is_there
+        is_new && is_there
+    }
+}
+
+/// A record under its own name.
+fn read(folder: &Root, file: &Path) -> Option<Record> {
+    let bytes = read_private(folder, file, LARGEST).ok()??;
+    let record: Record = serde_json::from_slice(&bytes).ok()?;
+    (file == name(record.process)).then_some(record)
+}
+
+/// Removes what servers left that were killed, before it is so much that the record of one that runs is not read.
+fn sweep(folder: &Root, now: SystemTime) {
+    for file in folder.names(RECORDS).unwrap_or_default() {
+        let file = Path::new(&file);
+        let is_over = match read(folder, file) {
+            Some(record) => !record.lasts(now),
+            // It may be about to become one.
+            None => folder.look(file).ok().flatten().and_then(|look| look.age(now)).is_some_and(|age| age > LASTS),
+        };
+        if is_over {
+            let _ = folder.remove(file);
+        }
     }
 }
 
@@ -238,6 +257,35 @@ mod tests {
         edit(&state, &format!("\"process\":{}", std::process::id()), &gone);
         fs::rename(record(&state), state.join(FOLDER).join(name(child.id()))).unwrap();
         assert_eq!(holder(&state, Path::new("/p/a"), now), None, "gone");
+    }
+
+    #[test]
+    fn what_killed_servers_left_does_not_hide_one_that_runs() {
+        let (_keep, state) = state();
+        let now = SystemTime::now();
+        let unsaved = Unsaved::new(&state, "x");
+        unsaved.write(&["/p/a".into()], now).unwrap();
+        let own = fs::read_to_string(record(&state)).unwrap();
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let process = format!("\"process\":{}", std::process::id());
+        for left in 0..200_u32 {
+            let gone = child.id() + (left << 22);
+            let path = state.join(FOLDER).join(name(gone));
+            fs::write(&path, own.replace(&process, &format!("\"process\":{gone}"))).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        for _ in 0..5 {
+            unsaved.write(&["/p/a".into()], now).unwrap();
+        }
+        assert_eq!(fs::read_dir(state.join(FOLDER)).unwrap().count(), 1);
+        assert!(holder(&state, Path::new("/p/a"), now).is_some());
+        // A file that no server wrote goes when it is old.
+        fs::write(state.join(FOLDER).join("half"), "{").unwrap();
+        unsaved.write(&["/p/a".into()], now).unwrap();
+        assert!(state.join(FOLDER).join("half").exists());
+        unsaved.write(&["/p/a".into()], now + LASTS * 2).unwrap();
+        assert!(!state.join(FOLDER).join("half").exists());
     }
 
     #[test]

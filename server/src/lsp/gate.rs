@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tower_lsp::jsonrpc::{Error, Request, Response};
 use tower_lsp::lsp_types::Url;
 use tower_service::Service;
@@ -31,6 +31,7 @@ pub struct Life {
     shut_down: AtomicBool,
     exited: AtomicBool,
     exit: Notify,
+    input_ended: watch::Sender<bool>,
 }
 
 impl Life {
@@ -47,6 +48,16 @@ impl Life {
     /// Resolves at `exit`.
     pub async fn exit(&self) {
         self.exit.notified().await;
+    }
+
+    /// The client will say nothing more.
+    pub fn end_input(&self) {
+        self.input_ended.send_replace(true);
+    }
+
+    /// Resolves once the client will say nothing more.
+    pub async fn input_end(&self) {
+        let _ = self.input_ended.subscribe().wait_for(|ended| *ended).await;
     }
 
     /// As the protocol says: 0 when `exit` came after `shutdown`, else 1.

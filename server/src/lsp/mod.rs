@@ -48,7 +48,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
     let (events, arriving) = mpsc::unbounded_channel();
     let remote = Arc::new(OnceLock::new());
     let (service, socket) = LspService::build(|client| {
-        let remote = remote.get_or_init(|| Arc::new(Remote::new(client, pump.clone())));
+        let remote = remote.get_or_init(|| Arc::new(Remote::new(client, pump.clone(), life.clone())));
         Adapter::new(events.clone(), life.clone(), remote.clone())
     })
     .custom_method("window/workDoneProgress/cancel", Adapter::ignore)
@@ -68,7 +68,7 @@ pub async fn serve(engine: Engine, started: impl FnOnce(SessionHandle)) -> u8 {
         }
     };
     let writer = pump.writer();
-    let stdin = Until::new(Mended::new(tokio::io::stdin()), end);
+    let stdin = Until::new(Mended::new(tokio::io::stdin()), end, life.clone());
     let server = Server::new(stdin, writer, socket).concurrency_level(HANDLERS);
     server.serve(Gate { inner: service, life: life.clone() }).await;
     let _ = tokio::task::spawn_blocking(move || pump.drain(LAST_READ)).await;

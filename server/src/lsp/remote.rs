@@ -18,6 +18,7 @@ use tower_lsp::lsp_types::{
 
 use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
+use crate::lsp::gate::Life;
 use crate::lsp::pump::Pump;
 use crate::lsp::{proto, uri};
 use crate::session::client::Profile;
@@ -44,13 +45,14 @@ struct Published<'a> {
 pub struct Remote {
     client: Client,
     pump: Pump,
+    life: Arc<Life>,
     profile: OnceLock<Profile>,
 }
 
 impl Remote {
     /// A client whose notifications go through `pump`.
-    pub fn new(client: Client, pump: Pump) -> Remote {
-        Remote { client, pump, profile: OnceLock::new() }
+    pub fn new(client: Client, pump: Pump, life: Arc<Life>) -> Remote {
+        Remote { client, pump, life, profile: OnceLock::new() }
     }
 
     /// The client is ready to be told something.
@@ -163,19 +165,25 @@ impl Editor for Remote {
     }
 
     fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered) {
-        let client = self.client.clone();
+        let (client, life) = (self.client.clone(), self.life.clone());
         let message = unlinked(question);
         tokio::spawn(async move {
             let item = |title: &str| MessageActionItem { title: title.to_owned(), properties: HashMap::default() };
             let actions = choices.map(item).to_vec();
             let request = client.show_message_request(MessageType::WARNING, message, Some(actions));
-            let answer = match tokio::time::timeout(THOUGHT, request).await {
-                Ok(Ok(answer)) => Ok(answer.map(|item| item.title)),
-                Ok(Err(error)) => {
+            let answer = tokio::select! {
+                biased;
+                answer = tokio::time::timeout(THOUGHT, request) => answer.ok(),
+                // Nobody answers any more, and the server ends only when nothing waits.
+                () = life.input_end() => None,
+            };
+            let answer = match answer {
+                Some(Ok(answer)) => Ok(answer.map(|item| item.title)),
+                Some(Err(error)) => {
                     tracing::warn!("window/showMessageRequest: {error}");
                     Err(CannotAsk)
                 }
-                Err(_) => Ok(None),
+                None => Ok(None),
             };
             answered(answer);
         });

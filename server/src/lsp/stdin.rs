@@ -4,21 +4,25 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// A reader that gives end of file once `end` has resolved.
+use crate::lsp::gate::Life;
+
+/// A reader that gives end of file once `end` has resolved, and tells that its end is reached.
 pub struct Until<R> {
     inner: R,
     end: Pin<Box<dyn Future<Output = ()> + Send>>,
     ended: bool,
+    life: Arc<Life>,
 }
 
 impl<R> Until<R> {
     /// Reads `inner` until `end`.
-    pub fn new(inner: R, end: impl Future<Output = ()> + Send + 'static) -> Until<R> {
-        Until { inner, end: Box::pin(end), ended: false }
+    pub fn new(inner: R, end: impl Future<Output = ()> + Send + 'static, life: Arc<Life>) -> Until<R> {
+        Until { inner, end: Box::pin(end), ended: false, life }
     }
 }
 
@@ -29,9 +33,11 @@ impl<R: AsyncRead + Unpin> AsyncRead for Until<R> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
         self.ended = self.ended || self.end.as_mut().poll(context).is_ready();
-        if self.ended {
-            return Poll::Ready(Ok(()));
+        let before = buffer.filled().len();
+        let read = if self.ended { Poll::Ready(Ok(())) } else { Pin::new(&mut self.inner).poll_read(context, buffer) };
+        if matches!(&read, Poll::Ready(done) if done.is_err() || buffer.filled().len() == before) {
+            self.life.end_input();
         }
-        Pin::new(&mut self.inner).poll_read(context, buffer)
+        read
     }
 }

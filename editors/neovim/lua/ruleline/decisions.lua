@@ -257,7 +257,8 @@ function M.open_file()
   vim.api.nvim_win_set_buf(0, buffer)
   local line = decision.findings[1] and decision.findings[1].line or 1
   vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(buffer)), 0 })
-  vim.cmd("normal! zv")
+  -- On the text, where a diagnostic and its actions are.
+  vim.cmd("normal! ^zv")
 end
 
 --- Opens the refused lines of the row under the cursor for reading; what may be done then is offered there.
