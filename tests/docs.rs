@@ -327,9 +327,6 @@ fn an_editor_is_found_from_the_readme_and_its_settings_can_be_read() {
         for (line, text) in blocks(&name, "json") {
             assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}:{line}");
         }
-        for (line, text) in blocks(&name, "toml") {
-            assert!(toml::from_str::<toml::Table>(&text).is_ok(), "{name}:{line}");
-        }
     }
     // What is built for the tests is what the page says.
     let built = page("xtask/src/kakoune.rs");

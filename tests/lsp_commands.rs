@@ -68,6 +68,48 @@ fn actions_are_offered_where_the_rule_speaks() {
 }
 
 #[test]
+fn the_fix_of_a_rule_is_offered_as_an_edit_and_passes() {
+    let project = Project::new(
+        "[[rule]]\nid = \"no-print\"\npaths = [\"**/*.py\"]\nforbid = ['print\\((\\w*)\\)']\nfix = 'log($1)'\n\n\
+         [[rule]]\nid = \"no-semicolon\"\npaths = [\"**/*.py\"]\nforbid = [';$']\nfix = ''\n",
+    );
+    let client = Client::start(&project.parameters());
+    let mut case = Case { uri: project.uri("a.py"), project, client };
+    let uri = case.uri.clone();
+    case.client.open(&uri, 1, "s = '😀'; print(s);\n");
+    let shown = case.client.diagnostics(&uri, 1);
+    assert!(shown[0]["message"].as_str().unwrap().ends_with("In its place: `log(s)`"), "{shown:?}");
+    let at = json!({"line": 0, "character": 12});
+    let end = json!({"line": 0, "character": 18});
+    let params = json!({
+        "textDocument": {"uri": uri}, "range": {"start": at, "end": end}, "context": {"diagnostics": []},
+    });
+    let actions = case.client.request("textDocument/codeAction", &params).unwrap();
+    let actions = actions.as_array().unwrap();
+    assert_eq!(
+        titles(actions),
+        [
+            "Write log(s) instead (no-print)",
+            "Go to rule no-print",
+            "Explain no-print",
+            "Take it out (no-semicolon)",
+            "Go to rule no-semicolon",
+            "Explain no-semicolon",
+        ]
+    );
+    let edit = &actions[0]["edit"]["changes"][&uri][0];
+    assert_eq!(actions[0]["isPreferred"], true);
+    assert_eq!(
+        *edit,
+        json!({"range": {"start": {"line": 0, "character": 10}, "end": {"line": 0, "character": 18}}, "newText": "log(s)"})
+    );
+    case.client.change(&uri, 2, &json!([{"range": edit["range"], "text": edit["newText"]}]));
+    let left = case.client.diagnostics(&uri, 2);
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(left[0]["code"], "no-semicolon");
+}
+
+#[test]
 fn go_to_rule_opens_the_rulebook_at_the_id() {
     let mut case = Case::new(true);
     let actions = case.actions(1, &Value::Null);

@@ -89,6 +89,7 @@ fn keys_of_a_half_typed_rule() {
     on_fail ("deny" | "ask" | "warn") 0..2 snippet "on_fail = \"${1|deny,ask,warn|}\""
     redact (true | false) 0..2 snippet "redact = ${1|true,false|}"
     forbid (list of regular expressions) 0..2 snippet "forbid = ['$1']"
+    fix (text, beside `forbid`) 0..2 snippet "fix = \"$1\""
     require (list of regular expressions) 0..2 snippet "require = ['$1']"
     forbid_calls (list of texts) 0..2 snippet "forbid_calls = [\"$1\"]"
     forbid_imports (list of texts) 0..2 snippet "forbid_imports = [\"$1\"]"

@@ -127,7 +127,7 @@ pub(crate) const ON_DELETE: [Word; 2] = [
 ];
 
 /// The keys of a rule.
-pub const RULE: [Key; 14] = [
+pub const RULE: [Key; 15] = [
     Key::new("id", Values::Text, r#""no-eval""#, "the name in every message; no two rules may share it").required(),
     Key::new(
         "paths",
@@ -156,6 +156,13 @@ pub const RULE: [Key; 14] = [
         r"['\bTODO\b']",
         "regular expressions, each tried on each added line; a match is a finding",
     ),
+    Key::new(
+        "fix",
+        Values::Text,
+        r#""log.info""#,
+        "what may be written in place of a match of `forbid`; `$1` and `${name}` are what its groups matched",
+    )
+    .needing("forbid"),
     Key::new(
         "require",
         Values::Patterns,

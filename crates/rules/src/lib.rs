@@ -25,6 +25,7 @@ mod case;
 mod checks;
 mod document;
 mod excerpt;
+mod fix;
 mod ids;
 mod names;
 mod needles;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use syntax::Span;
 
 use crate::document::{Entry, Node, Value};
+use crate::fix::Fix;
 use crate::keys::{self, Word};
 use crate::names::NameGlob;
 use crate::paths::{self, Paths};
@@ -17,7 +18,7 @@ use crate::verdict::Effect;
 const KEYS: [&str; keys::RULE.len()] = keys::names(&keys::RULE);
 
 /// Keys of the rulebook that this version cannot judge: a rule with one of them must not pass as if it had none.
-const UNSUPPORTED: [&str; 5] = ["forbid_pattern", "commands", "scope", "fix", "test"];
+const UNSUPPORTED: [&str; 4] = ["forbid_pattern", "commands", "scope", "test"];
 
 /// The key of `known` that `key` was most likely meant to be.
 pub(crate) fn nearest<'k>(key: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
@@ -55,6 +56,7 @@ pub(crate) fn rule(text: &str, node: &Node, number: usize, index: usize, problem
         span,
         id_span,
         checks: Checks::default(),
+        fix: None,
         broken: None,
     };
     let mut reader = Reader { text, index, problems };
@@ -119,8 +121,20 @@ impl Reader<'_> {
                     let message = format!("`redact` is true or false, not {}; it counts as true", other.kind());
                     self.warning(node.span.clone(), message);
                 }
+                ("fix", Value::Text(text)) => match Fix::new(text) {
+                    Ok(fix) => rule.fix = Some(fix),
+                    Err(why) => self.warning(node.span.clone(), format!("{why}; nothing is offered")),
+                },
+                ("fix", other) => {
+                    let message = format!("`fix` is a string, not {}; nothing is offered", other.kind());
+                    self.warning(node.span.clone(), message);
+                }
                 _ => {}
             }
+        }
+        let has = |name: &str| entries.iter().find(|entry| entry.key == name);
+        if let (Some(fix), None) = (has("fix"), has("forbid")) {
+            self.warning(fix.key_span.clone(), "`fix` is not read without a `forbid`");
         }
     }
 

@@ -5,9 +5,9 @@
 
 use std::fmt::Write;
 
-use crate::plain::{ID, PATH, WHY, plain};
+use crate::plain::{ID, LINE, PATH, WHY, plain};
 use crate::verdict::{Check, Effect, Finding, Unchecked, Verdict};
-use crate::{Change, Rulebook};
+use crate::{Change, Rule, Rulebook};
 
 /// Places shown for each rule.
 const PLACES: usize = 5;
@@ -85,15 +85,31 @@ pub fn reason(change: &Change, judged: &[Judged], instructions: &[Finding]) -> O
     Some(Reason { effect, text, warnings })
 }
 
-/// What a finding says in one line without its place and rule, for a diagnostic that stands at the place.
-pub fn message(book: &Rulebook, finding: &Finding) -> String {
+/// What a finding in `text` says in one line without its place and rule, for a diagnostic that stands at the place.
+pub fn message(book: &Rulebook, finding: &Finding, text: &str) -> String {
     let what = match finding.check {
         Check::AnyChange => "any change of this file is this rule's business".to_owned(),
         Check::Question => format!("{} (a person decides)", plain(&finding.what, WHY)),
         _ => plain(&finding.what, WHY),
     };
-    let why = finding.rule.and_then(|rule| book.rules.get(rule)).map(|rule| plain(&rule.why, WHY));
+    let rule = finding.rule.and_then(|rule| book.rules.get(rule));
+    let why = rule.map(|rule| would_pass(book, rule, &[finding], text));
     sentence(&what, &why.unwrap_or_default())
+}
+
+/// Why the rule is there, and what its `fix` would write in the places of these findings.
+fn would_pass(book: &Rulebook, rule: &Rule, findings: &[&Finding], text: &str) -> String {
+    let why = plain(&rule.why, WHY);
+    let mut fixes: Vec<String> = Vec::new();
+    // What the rule masks may be in what its groups matched.
+    for finding in findings.iter().take(FEW).filter(|_| !rule.redact) {
+        let fix = book.fix(finding, text).map(|fix| match plain(&fix, LINE) {
+            fix if fix.trim().is_empty() => "nothing".to_owned(),
+            fix => format!("`{fix}`"),
+        });
+        fixes.extend(fix.filter(|fix| !fixes.contains(fix)));
+    }
+    if fixes.is_empty() { why } else { sentence(&why, &format!("In its place: {}", fixes.join(", "))) }
 }
 
 /// What the instruction check says to a line it found.
@@ -110,6 +126,7 @@ fn line(item: &Item, before: &str, told: &mut Vec<(usize, usize)>) -> String {
 pub fn sentence(text: &str, why: &str) -> String {
     match why.trim() {
         "" => text.to_owned(),
+        why if text.trim().is_empty() => why.to_owned(),
         why if text.ends_with(['.', '!', '?']) => format!("{text} {why}"),
         why => format!("{text}. {why}"),
     }
@@ -134,7 +151,9 @@ fn items_of(change: &Change, number: usize, judged: &Judged) -> Vec<Item> {
             continue;
         };
         let Some(rule) = book.rules.get(index) else { continue };
-        let (id, why) = (plain(&rule.id, ID), plain(&rule.why, WHY));
+        let id = plain(&rule.id, ID);
+        let found: Vec<&Finding> = of_rule.iter().collect();
+        let why = would_pass(book, rule, &found, &change.text);
         let item = |effect, text| Item { effect, rule: Some((number, index)), text, why: why.clone() };
         let (questions, others): (Vec<&Finding>, Vec<&Finding>) =
             of_rule.iter().partition(|finding| finding.check == Check::Question);

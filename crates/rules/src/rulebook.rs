@@ -8,13 +8,15 @@ use std::sync::Arc;
 use syntax::{LineIndex, Span};
 
 use crate::document::{self, Entry, Value};
+use crate::fix::Fix;
 use crate::names::NameGlob;
 use crate::paths::Paths;
 use crate::pattern::Pattern;
+use crate::plain::plain;
 use crate::selection::{self, Selected};
 use crate::specs::CallSpec;
 use crate::verdict::Effect;
-use crate::{ids, reading};
+use crate::{Work, ids, reading};
 
 /// The longest rulebook, in bytes.
 pub const LONGEST: usize = 1 << 20;
@@ -93,6 +95,8 @@ pub struct Rule {
     /// See `span`.
     pub id_span: Span,
     pub(crate) checks: Checks,
+    /// What may stand in place of a match of `forbid`.
+    pub(crate) fix: Option<Fix>,
     /// The first error of the rule, when it has one: it is disabled.
     pub(crate) broken: Option<String>,
 }
@@ -225,7 +229,9 @@ impl Rulebook {
     /// Checks what loading left unchecked and adds its problems.
     pub fn validate(&mut self) {
         let rules = 0..self.rules.len();
-        let problems = rules.flat_map(|rule| self.pattern_problems(rule).chain(self.pattern_warnings(rule)));
+        let of_rule =
+            |rule| self.pattern_problems(rule).chain(self.pattern_warnings(rule)).chain(self.fix_warning(rule));
+        let problems = rules.flat_map(of_rule);
         let problems: Vec<Problem> = problems.collect();
         for problem in problems {
             if !self.problems.contains(&problem) {
@@ -274,6 +280,21 @@ impl Rulebook {
             let (span, message) = pattern.unlike_python()?;
             Some(self.in_pattern(rule, key, pattern, Severity::Warning, span, message))
         })
+    }
+
+    /// A group that `fix` takes something from and a pattern has not got.
+    fn fix_warning(&self, rule: usize) -> Option<Problem> {
+        let rule = &self.rules[rule];
+        let fix = rule.fix.as_ref()?;
+        let lacking = rule.checks.forbid.iter().find_map(|pattern| {
+            let group = fix.lacks(pattern.regex(&mut Work::default()).ok()?)?;
+            Some((pattern, group))
+        });
+        let (pattern, group) = lacking?;
+        let source = plain(pattern.source(), 60);
+        let message = format!("`fix` takes `{group}`, which `{source}` has not got; nothing is offered for it");
+        let (id, span) = (Some(rule.id.clone()), pattern.span.clone());
+        Some(Problem::placed(&self.text, Severity::Warning, id, span, message))
     }
 
     /// A problem at a part of a pattern.

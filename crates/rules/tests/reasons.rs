@@ -120,5 +120,31 @@ fn a_diagnostic_says_what_and_why() {
     let book = Rulebook::load(rule("r", "forbid_calls = 'eval'\nwhy = 'Use ast.'").as_bytes(), Format::Toml);
     let change = created("a.py", "eval(x)\n");
     let verdict = Judge::new(&ParseNow).judge(&book, &change);
-    assert_eq!(message(&book, &verdict.findings[0]), "calls eval. Use ast.");
+    assert_eq!(message(&book, &verdict.findings[0], &change.text), "calls eval. Use ast.");
+}
+
+#[test]
+fn what_would_pass_is_said_where_the_rule_has_a_fix() {
+    let forbid = r"forbid = '\bprint\((\w*)\)'";
+    for (keys, text, told) in [
+        (
+            "fix = 'log($1)'\nwhy = 'Use the log.'",
+            "print(a)\n",
+            "line 1: print(a). Use the log. In its place: `log(a)`",
+        ),
+        ("fix = 'log($1)'", "print(a)\n", "line 1: print(a). In its place: `log(a)`"),
+        ("fix = 'log'", "print(a)\nprint(b)\n", "line 1: print(a); line 2: print(b). In its place: `log`"),
+        ("fix = '$1'", "print(a)\nprint()\n", "line 1: print(a); line 2: print(). In its place: `a`, nothing"),
+        ("fix = '$9'\nwhy = 'W'", "print(a)\n", "line 1: print(a). W"),
+        ("fix = '$1'\nwhy = 'W'\nredact = true", "print(a)\n", "line 1: prin…. W"),
+    ] {
+        let rules = rule("r", &format!("{forbid}\n{keys}"));
+        let change = created("a", text);
+        let said = say(&rules, &change, &[]).unwrap().text;
+        assert_eq!(said, format!("ruleline blocked this edit of a:\n- r — {told}"));
+        let book = Rulebook::load(rules.as_bytes(), Format::Toml);
+        let verdict = Judge::new(&ParseNow).judge(&book, &change);
+        let shown = message(&book, &verdict.findings[0], text);
+        assert!(shown.starts_with("forbidden pattern. ") && !shown.contains('\n'), "{shown}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What a person can do about a diagnostic: go to the rule, have it explained.
+//! What a person can do about a diagnostic: have it mended as the rule says, go to the rule, have it explained.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,15 +6,27 @@ use std::sync::Arc;
 use crate::features::diagnostics::{Diagnostic, Report, Severity};
 use crate::text::{Encoding, Position};
 
-/// One offered action: a title and the command behind it.
+/// Most characters of a replacement in a menu.
+const SHOWN: usize = 60;
+
+/// One offered action.
 #[derive(Debug, Clone)]
 pub struct Action {
     /// What the menu says.
     pub title: String,
-    /// What runs.
-    pub command: Command,
+    /// What it does.
+    pub does: Does,
     /// The diagnostic that it is for: an index into the report's.
     pub diagnostic: usize,
+}
+
+/// What an action does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    /// Runs a command of the server.
+    Run(Command),
+    /// Writes this in place of what is underlined.
+    Write(String),
 }
 
 /// The command behind an action.
@@ -47,17 +59,32 @@ pub fn offer(report: &Report, from: Position, to: Position, encoding: Encoding) 
         if diagnostic.span.start > to || diagnostic.span.end < from {
             continue;
         }
+        if let Some(fix) = &rule.fix {
+            offered.push(Action { title: mending(fix, &rule.id), does: Does::Write(fix.clone()), diagnostic: index });
+        }
         let line = report.text.line_number(diagnostic.span.start);
         let (path, id) = (rule.path.clone(), rule.id.clone());
         let open = Command::OpenRule { path: path.clone(), id: id.clone() };
-        if offered.iter().any(|action| action.command == open) {
+        let open = Does::Run(open);
+        if offered.iter().any(|action| action.does == open) {
             continue;
         }
-        offered.push(Action { title: format!("Go to rule {}", plain_id(&id)), command: open, diagnostic: index });
+        offered.push(Action { title: format!("Go to rule {}", plain_id(&id)), does: open, diagnostic: index });
         let explain = Command::Explain { path, id: id.clone(), line };
-        offered.push(Action { title: format!("Explain {}", plain_id(&id)), command: explain, diagnostic: index });
+        offered.push(Action {
+            title: format!("Explain {}", plain_id(&id)),
+            does: Does::Run(explain),
+            diagnostic: index,
+        });
     }
     offered
+}
+
+fn mending(fix: &str, id: &str) -> String {
+    match rules::plain::plain(fix, SHOWN) {
+        fix if fix.trim().is_empty() => format!("Take it out ({})", plain_id(id)),
+        fix => format!("Write {fix} instead ({})", plain_id(id)),
+    }
 }
 
 /// Explains the rule's finding nearest to the line; none when the report has none of that rule.

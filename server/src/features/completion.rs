@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_may_stand_at_a_place_and_is_not_there_yet() {
-        let rule = "id paths why on_fail redact forbid require forbid_calls forbid_imports require_def question when \
+        let rule = "id paths why on_fail redact forbid fix require forbid_calls forbid_imports require_def question when \
                     calibration on_delete";
         let events = "PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit SessionStart SessionEnd SubagentStop \
                       PreCompact Notification PermissionRequest";

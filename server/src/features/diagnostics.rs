@@ -52,6 +52,8 @@ pub struct RulePlace {
     pub text: Arc<Text>,
     /// The rule's id in the text.
     pub span: Span,
+    /// What the rule would have in place of what is underlined.
+    pub fix: Option<String>,
 }
 
 /// One thing to show.
@@ -227,8 +229,9 @@ impl Shown<'_> {
             (None, Check::AnyChange) => self.first_line(),
             (None, _) => self.text.line(0),
         };
-        let message = rules::reason::message(&part.book.book, finding);
-        self.add(part, finding.rule, span, severity, &message);
+        let message = rules::reason::message(&part.book.book, finding, &self.text.text);
+        let fix = part.book.book.fix(finding, &self.text.text);
+        self.add(part, finding.rule, fix, span, severity, &message);
     }
 
     fn instruction(&mut self, finding: &Finding) {
@@ -241,8 +244,9 @@ impl Shown<'_> {
     /// A finding in what the edit does not change.
     fn standing(&mut self, part: &Part, finding: &Finding) {
         let span = finding.span.clone().unwrap_or_else(|| self.text.line(0));
-        let message = rules::reason::message(&part.book.book, finding);
-        self.add(part, finding.rule, span, Severity::Hint, &message);
+        let message = rules::reason::message(&part.book.book, finding, &self.text.text);
+        let fix = part.book.book.fix(finding, &self.text.text);
+        self.add(part, finding.rule, fix, span, Severity::Hint, &message);
     }
 
     fn unchecked(&mut self, part: &Part, unchecked: &Unchecked) {
@@ -256,7 +260,7 @@ impl Shown<'_> {
             (Some(_), _) => format!("cannot be checked: {why}"),
         };
         let span = self.first_line();
-        self.add(part, unchecked.rule, span, Severity::Warning, &message);
+        self.add(part, unchecked.rule, None, span, Severity::Warning, &message);
     }
 
     fn failure(&mut self, why: &str) {
@@ -268,8 +272,16 @@ impl Shown<'_> {
         self.first_changed.clone().unwrap_or_else(|| self.text.line(0))
     }
 
-    fn add(&mut self, part: &Part, rule: Option<usize>, span: Span, severity: Severity, message: &str) {
-        let rule = rule.and_then(|rule| self.place_of(part, rule));
+    fn add(
+        &mut self,
+        part: &Part,
+        rule: Option<usize>,
+        fix: Option<String>,
+        span: Span,
+        severity: Severity,
+        message: &str,
+    ) {
+        let rule = rule.and_then(|rule| self.place_of(part, rule)).map(|rule| RulePlace { fix, ..rule });
         let (code, message) = match &rule {
             Some(rule) => (plain(&rule.id, ID), format!("{}: {message}", plain(&rule.id, ID))),
             None => (RULEBOOK.to_owned(), message.to_owned()),
@@ -282,7 +294,7 @@ impl Shown<'_> {
         let path = &part.book.path;
         let text = self.texts.entry(path.clone()).or_insert_with(|| Text::new(part.book.book.text()).into());
         let (id, span) = (rule.id.clone(), rule.id_span.clone());
-        Some(RulePlace { id, path: path.as_path().into(), text: text.clone(), span })
+        Some(RulePlace { id, path: path.as_path().into(), text: text.clone(), span, fix: None })
     }
 
     /// In the order of the text, each once (a file can be seen under several names), no more than can be looked at.

@@ -156,7 +156,7 @@ fn place_of(rulebooks: &Rulebooks, id: &str, path: &Arc<Path>) -> Option<(RulePl
     let (_, shelved) = files.iter().find(|(known, _)| **known == **path)?;
     let rule = shelved.current.rules().rules.iter().find(|rule| rule.id == id)?;
     let text = Arc::new(shelved.current.text.clone());
-    let place = RulePlace { id: id.to_owned(), path: path.clone(), text, span: rule.id_span.clone() };
+    let place = RulePlace { id: id.to_owned(), path: path.clone(), text, span: rule.id_span.clone(), fix: None };
     Some((place, plain(&rule.why, WHY)))
 }
 

@@ -10,7 +10,7 @@ use tower_lsp::lsp_types::{
     DiagnosticSeverity, Location, NumberOrString, TextDocumentContentChangeEvent, Url,
 };
 
-use crate::features::actions::{Action, Command};
+use crate::features::actions::{Action, Command, Does};
 use crate::features::allowance;
 use crate::features::decisions::{self, Decision, Found, Standing};
 use crate::features::diagnostics::{Diagnostic, Report, RulePlace, Severity};
@@ -126,18 +126,26 @@ fn line_link(book: &Url, rule: &RulePlace) -> Url {
 
 /// An action as the client offers it; `document` is the raw URI of the document.
 pub fn to_action(action: &Action, report: &Report, document: &str, profile: &Profile) -> Option<CodeActionOrCommand> {
-    let (command, arguments) = to_command(&action.command, document)?;
-    let diagnostic = to_diagnostic(&report.text, report.diagnostics.get(action.diagnostic)?, profile);
-    Some(CodeActionOrCommand::CodeAction(CodeAction {
+    let diagnostic = report.diagnostics.get(action.diagnostic)?;
+    let offered = CodeAction {
         title: action.title.clone(),
         kind: Some(CodeActionKind::QUICKFIX),
-        diagnostics: Some(vec![diagnostic]),
-        command: Some(lsp::Command {
-            title: action.title.clone(),
-            command: command.to_owned(),
-            arguments: Some(vec![arguments]),
-        }),
+        diagnostics: Some(vec![to_diagnostic(&report.text, diagnostic, profile)]),
         ..CodeAction::default()
+    };
+    Some(CodeActionOrCommand::CodeAction(match &action.does {
+        Does::Run(command) => {
+            let (command, arguments) = to_command(command, document)?;
+            let (title, command) = (action.title.clone(), command.to_owned());
+            CodeAction { command: Some(lsp::Command { title, command, arguments: Some(vec![arguments]) }), ..offered }
+        }
+        Does::Write(text) => {
+            let range = to_range(&report.text, &diagnostic.span, profile.encoding);
+            let edits = vec![lsp::TextEdit { range, new_text: text.clone() }];
+            let changes = Some([(Url::parse(document).ok()?, edits)].into());
+            let edit = Some(lsp::WorkspaceEdit { changes, ..lsp::WorkspaceEdit::default() });
+            CodeAction { edit, is_preferred: Some(true), ..offered }
+        }
     }))
 }
 

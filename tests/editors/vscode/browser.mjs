@@ -82,9 +82,14 @@ async function squiggle(person, project) {
   await page.keyboard.press("End");
   await page.keyboard.press("Shift+Home");
   await page.keyboard.press("Shift+Home");
-  await page.keyboard.type("    return float(expression)");
+  await page.keyboard.type("    return float(expression); print(expression)");
   await page.waitForSelector(".squiggly-error", { state: "detached" });
   check("the underline goes with the call", true);
+  await page.waitForSelector(".squiggly-warning");
+  await person.go(18, 34);
+  await (await person.actions("Write log.info(expression) instead")).click();
+  await page.waitForSelector(".squiggly-warning", { state: "detached" });
+  check("the rule's fix mends the line", (await person.line("log.info(expression)").count()) === 1);
   await page.keyboard.press("Control+s");
 }
 

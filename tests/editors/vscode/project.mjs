@@ -12,7 +12,8 @@ why = "Parse the input instead: ast.literal_eval for literals, json.loads for da
 [[rule]]
 id = "no-print"
 paths = ["src/**/*.py"]
-forbid_calls = ["print"]
+forbid = ['\\bprint\\((.*)\\)']
+fix = "log.info($1)"
 on_fail = "ask"
 why = "Use the logger: it knows the station and the time."
 `;

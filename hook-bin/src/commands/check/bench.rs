@@ -125,7 +125,7 @@ impl Bench {
                 || finding.rule.and_then(|rule| telling.get(rule)).is_some_and(|it| !it.instructs);
             outcome.add(if is_quotable {
                 let why = rule.map(|rule| rule.why.clone()).unwrap_or_default();
-                Found { why, message: rules::reason::message(&book.book, finding), ..found }
+                Found { why, message: rules::reason::message(&book.book, finding, &places.change.text), ..found }
             } else {
                 found
             });
