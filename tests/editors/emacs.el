@@ -44,6 +44,8 @@
 (defun diagnostics ()
   ;; Emacs is never idle in batch mode, which is when eglot sends changes.
   (eglot--signal-textDocument/didChange)
+  ;; Emacs 28 may leave the last message of a server unread until the next one comes: this brings one.
+  (eglot-execute-command (eglot-current-server) 'ruleline.status [])
   (flymake-start)
   (accept-process-output nil 0.05)
   (flymake-diagnostics))
@@ -206,7 +208,8 @@
     (trust root state hook)
     (let ((process (jsonrpc--process (eglot-current-server))))
       (ignore-errors (eglot-shutdown (eglot-current-server)))
-      (check "shut down, no process is left" (wait (lambda () (not (process-live-p process))))))))
+      (check "shut down, no process is left" (wait (lambda () (not (process-live-p process)))))
+      (check "as the protocol has it" (eq 0 (process-exit-status process)) (process-exit-status process)))))
 
 (condition-case problem
     (apply #'run command-line-args-left)

@@ -31,6 +31,7 @@ local RULES = {
   "forbid = ['TODO']",
   'on_fail = "warn"',
   'why = "file an issue"',
+  'fix = "DONE"',
   "",
   "[[rule]]",
   'id = "no-print"',
@@ -45,7 +46,7 @@ local RULES = {
   'forbid_calls = ["eval"]',
   'why = "use ast.literal_eval"',
 }
-local RULE_LINE, CALLS_LINE = 15, 18
+local RULE_LINE, CALLS_LINE = 16, 19
 
 local function run()
   local root = vim.fs.joinpath(vim.uv.fs_realpath(scratch), "project ä")
@@ -131,6 +132,12 @@ local function run()
   end
   check("what asks is a warning", severities["no-print"] == vim.diagnostic.severity.WARN, severities)
   check("what warns is an information", severities["no-todo"] == vim.diagnostic.severity.INFO, severities)
+  -- What a rule has as its fix.
+  vim.api.nvim_win_set_cursor(0, { 1, (line(1):find("TODO", 1, true)) - 1 })
+  local offers = function(action) return vim.startswith(action.title, "Write DONE instead") end
+  vim.lsp.buf.code_action({ apply = true, filter = offers })
+  check("a rule's fix is written", wait(function() return line(1) == "def f(name):  # DONE" end), line(1))
+  check("and clear", wait(function() return #diagnostics() == 1 and diagnostics()[1].code == "no-print" end), diagnostics())
   vim.api.nvim_buf_set_lines(buffer, 0, 2, true, { "def f(name):", "\ty = name" })
   check("mended, both are clear", wait(function() return #diagnostics() == 0 end), diagnostics())
 

@@ -25,6 +25,8 @@ local function editor(trusted)
       SAID = {}
       vim.notify = function(message) table.insert(SAID, message) end
       vim.opt.runtimepath:append(plugin)
+      -- An editor that is killed leaves no swap file to be asked about.
+      vim.o.swapfile = false
       vim.cmd("filetype on")
       SETUP = function() require("ruleline").setup({ cmd = { server, "--state-dir", state }, trusted = trusted }) end]],
     plugin, server, state, trusted

@@ -45,6 +45,12 @@ impl Terminal {
         run(self.tmux().args(["send-keys", "-l", "--", text]))
     }
 
+    /// Pastes a text: the program gets it at once, not key by key.
+    pub fn paste(&self, text: &str) -> Result<()> {
+        run(self.tmux().args(["set-buffer", "--", text]))?;
+        run(self.tmux().args(["paste-buffer", "-p"]))
+    }
+
     /// What stands on the screen.
     pub fn screen(&self) -> String {
         output(self.tmux().args(["capture-pane", "-p"])).unwrap_or_default()

@@ -4,6 +4,7 @@
 //! - `exit` never reaches the router, which would stop without its last answers; it is told to [`Life`] instead.
 //! - The raw `initialize` parameters and the raw URI of each opened document are kept: the typed ones lose names and
 //!   spelling.
+//! - `null` where there are no parameters is taken for none, as clients write it with `shutdown`.
 //! - A handler that panics answers with an error; it would end the server.
 
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
-use tower_lsp::jsonrpc::{Error, Request, Response};
+use tower_lsp::jsonrpc::{Error, Request, RequestBuilder, Response};
 use tower_lsp::lsp_types::Url;
 use tower_service::Service;
 
@@ -119,7 +120,12 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        if request.params().is_some_and(Value::is_null) {
+            let (method, id, _) = request.into_parts();
+            let bare = Request::build(method);
+            request = id.into_iter().fold(bare, RequestBuilder::id).finish();
+        }
         let mut initializing = None;
         match request.method() {
             "initialize" => {
@@ -170,12 +176,14 @@ mod tests {
         fn call(&mut self, request: Request) -> Self::Future {
             let answered = self.0.clone();
             Box::pin(async move {
+                let bare = request.method() == "bare" && request.params().is_none();
                 match request.method() {
                     "initialize" => answered.notified().await,
                     "panic" => panic!("injected"),
                     _ => {}
                 }
-                Ok(request.id().cloned().map(|id| Response::from_ok(id, Value::Null)))
+                let result = if bare { json!("no parameters") } else { Value::Null };
+                Ok(request.id().cloned().map(|id| Response::from_ok(id, result)))
             })
         }
     }
@@ -214,6 +222,15 @@ mod tests {
         let answer = gate.call(Request::build("panic").id(7).finish()).await.unwrap().unwrap();
         assert!(answer.is_error());
         assert!(gate.call(Request::build("panic").finish()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn parameters_that_are_null_are_none() {
+        let (mut gate, _) = gate();
+        let request = Request::build("bare").params(Value::Null).id(7).finish();
+        let answer = gate.call(request).await.unwrap().unwrap();
+        assert_eq!((answer.id(), answer.result()), (&7.into(), Some(&json!("no parameters"))));
+        assert!(gate.call(Request::build("bare").params(Value::Null).finish()).await.unwrap().is_none());
     }
 
     #[tokio::test]
