@@ -317,6 +317,24 @@ fn the_json_of_check_has_the_keys_that_are_shown() {
     assert_eq!(shown, printed);
 }
 
+#[test]
+fn an_editor_is_found_from_the_readme_and_its_settings_can_be_read() {
+    let readme = page("README.md");
+    let editors: Vec<String> = pages().into_iter().filter(|name| name.starts_with("docs/editor-")).collect();
+    assert!(editors.len() >= 7, "{editors:?}");
+    for name in editors {
+        assert!(readme.contains(&format!("]({name})")), "{name}");
+        for (line, text) in blocks(&name, "json") {
+            assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}:{line}");
+        }
+    }
+    // What is built for the tests is what the page says.
+    let built = page("xtask/src/kakoune.rs");
+    let (_, version) = built.split_once("const KAK_LSP: &str = \"").unwrap();
+    let version = version.split('"').next().unwrap();
+    assert!(page("docs/editor-kakoune.md").contains(&format!("kakoune-lsp {version}")), "{version}");
+}
+
 /// What a link to a heading is called.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();

@@ -111,14 +111,43 @@
   (replace-match "name")
   (check "mended, it is clear" (wait (lambda () (null (diagnostics)))) (diagnostics)))
 
-(defun hook (hook root state session)
-  "What a real hook process decides about a shell call."
+(defun decide (hook root state session tool input)
+  "What a real hook process decides about an agent's call."
   (with-temp-buffer
     (insert (json-encode `((session_id . ,session) (hook_event_name . "PreToolUse") (cwd . ,root)
-                           (tool_name . "Bash") (tool_input . ((command . "ls"))))))
+                           (tool_name . ,tool) (tool_input . ,input))))
     (call-process-region (point-min) (point-max) hook t '(t nil) nil "hook" "--agent" "claude" "--state-dir" state)
     (goto-char (point-min))
     (if (re-search-forward "\"permissionDecision\":\"\\([a-z]+\\)\"" nil t) (match-string 1) "silent")))
+
+(defun hook (hook root state session)
+  "What is decided about a shell call."
+  (decide hook root state session "Bash" '((command . "ls"))))
+
+(defun live (root state program app)
+  "What an agent does to the file APP, as a person sees it."
+  (cl-flet ((edit (new) (decide program root state "s" "Edit"
+                                `((file_path . ,app) (old_string . "\treturn name") (new_string . ,new)))))
+    (find-file app)
+    (erase-buffer)
+    (insert "def f(name):\n\treturn name\n")
+    (save-buffer)
+    (check "saved, the buffer is clear" (wait (lambda () (null (diagnostics)))) (diagnostics))
+    (check "a hook refuses an agent" (equal (edit "\treturn eval(name)") "deny"))
+    (check "the refusal stands in the buffer" (shown "claude was refused here: return eval(name)") (diagnostics))
+    (let ((found (car (diagnostics))))
+      (check "at its line" (= 2 (line-number-at-pos (flymake-diagnostic-beg found))) found)
+      (goto-char (flymake-diagnostic-beg found)))
+    (setq messages nil)
+    (act "Review this refusal")
+    (check "it can be read" (or (says "/reviews/") (string-match-p "/reviews/" (or buffer-file-name ""))) messages)
+    (find-file app)
+    (check "an edit that breaks no rule needs nobody" (equal (edit "\treturn int(name)") "silent"))
+    (goto-char (point-max))
+    (insert "# mine\n")
+    (check "not saved, it asks" (wait (lambda () (diagnostics) (equal (edit "\treturn int(name)") "ask"))))
+    (save-buffer)
+    (check "saved, it does not" (wait (lambda () (equal (edit "\treturn int(name)") "silent"))))))
 
 (defun trust (root state program)
   (let ((manifest (concat root "/.ruleline/hooks/hooks.yaml")) (script (concat root "/.ruleline/hooks/block.sh")))
@@ -173,6 +202,7 @@
     (advice-add 'message :before (lambda (form &rest rest) (when form (push (apply #'format form rest) messages))))
     (advice-add 'completing-read :override #'choose)
     (findings app)
+    (live root state hook app)
     (trust root state hook)
     (let ((process (jsonrpc--process (eglot-current-server))))
       (ignore-errors (eglot-shutdown (eglot-current-server)))

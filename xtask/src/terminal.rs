@@ -1,4 +1,4 @@
-//! A program in a terminal that nobody sees: keys go in, the screen is read. tmux plays the terminal.
+//! A program in a terminal that nobody sees: keys go in, the screen is read and checked. tmux plays the terminal.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::process::{output, run, succeeds};
+use crate::tally::Tally;
 use crate::{editors, tools};
 
 /// How long something may take to appear.
@@ -14,19 +15,22 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The terminal; what runs in it ends with it.
 pub struct Terminal {
+    name: &'static str,
     socket: PathBuf,
+    /// What was checked.
+    pub tally: Tally,
 }
 
 impl Terminal {
-    /// Starts a program in `folder`, as a person would.
-    pub fn start(program: &Command, folder: &Path, scratch: &Path) -> Result<Terminal> {
+    /// Starts a program in `folder`, as a person would; `name` is what checks are named after.
+    pub fn start(name: &'static str, program: &Command, folder: &Path, scratch: &Path) -> Result<Terminal> {
         tools::need_program("tmux", "tmux")?;
-        let terminal = Terminal { socket: scratch.join("tmux") };
+        let terminal = Terminal { name, socket: scratch.join("tmux"), tally: Tally::default() };
         let mut start = terminal.tmux();
         start.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         start.env("LANG", "C.UTF-8").env("TERM", "xterm-256color");
         editors::of_a_person(&mut start, scratch);
-        start.args(["new-session", "-d", "-x", "110", "-y", "30", "-c"]).arg(folder).arg("--");
+        start.args(["new-session", "-d", "-x", "200", "-y", "30", "-c"]).arg(folder).arg("--");
         run(start.arg(program.get_program()).args(program.get_args()))?;
         Ok(terminal)
     }
@@ -49,6 +53,22 @@ impl Terminal {
     /// Waits until the screen is as wanted; whether it became so.
     pub fn shows(&self, wanted: impl Fn(&str) -> bool) -> bool {
         wait(|| wanted(&self.screen()))
+    }
+
+    /// Counts a check; shows the screen where it failed.
+    pub fn check(&mut self, name: &str, passed: bool) -> bool {
+        println!("{} {name}", if passed { "ok  " } else { "FAIL" });
+        if !passed {
+            println!("{}", self.screen());
+        }
+        self.tally.add(Tally::of(&format!("{}: {name}", self.name), passed));
+        passed
+    }
+
+    /// Checks that a text comes to stand on the screen.
+    pub fn sees(&mut self, name: &str, part: &str) -> bool {
+        let seen = self.shows(|screen| screen.contains(part));
+        self.check(name, seen)
     }
 
     fn tmux(&self) -> Command {

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{emacs, helix, neovim, tools, vscode};
+use crate::{emacs, helix, kakoune, neovim, tools, vscode};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -43,6 +43,8 @@ enum Stage {
     Emacs,
     /// The server in Helix, set up as its page says
     Helix,
+    /// The server in Kakoune with kakoune-lsp, set up as its page says
+    Kakoune,
     /// The extension in a real VS Code in a browser
     Vscode,
 }
@@ -52,9 +54,20 @@ impl Test {
         let stages = match (self.stages.is_empty(), self.ci) {
             (false, _) => self.stages,
             (true, true) => {
-                vec![Stage::Format, Stage::Lint, Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode]
+                vec![
+                    Stage::Format,
+                    Stage::Lint,
+                    Stage::Cargo,
+                    Stage::Neovim,
+                    Stage::Emacs,
+                    Stage::Helix,
+                    Stage::Kakoune,
+                    Stage::Vscode,
+                ]
             }
-            (true, false) => vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Vscode],
+            (true, false) => {
+                vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Kakoune, Stage::Vscode]
+            }
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
         let mut total = Tally::default();
@@ -87,6 +100,7 @@ impl Stage {
             Stage::Neovim => "neovim",
             Stage::Emacs => "emacs",
             Stage::Helix => "helix",
+            Stage::Kakoune => "kakoune",
             Stage::Vscode => "vscode",
         }
     }
@@ -99,6 +113,7 @@ impl Stage {
             Stage::Neovim => neovim::test(EDITOR_LIMIT),
             Stage::Emacs => emacs::test(EDITOR_LIMIT),
             Stage::Helix => helix::test(),
+            Stage::Kakoune => kakoune::test(),
             Stage::Vscode => vscode::test(BROWSER_LIMIT, None),
         }
     }
