@@ -108,9 +108,16 @@ impl Debian {
 
 /// Where this machine gets Debian's packages from.
 fn archive() -> Result<String> {
-    let format = ["--format", "$(ORIGIN) $(REPO_URI)", "Identifier: Packages"];
-    let sources = output(Command::new("apt-get").arg("indextargets").args(format))?;
-    let debian = sources.lines().filter_map(|line| line.strip_prefix("Debian "));
-    let main = debian.map(str::to_owned).find(|uri| uri.trim_end_matches('/').ends_with("/debian"));
-    main.context("apt knows no archive of Debian; `apt-get update` may be needed")
+    let known = || {
+        let format = ["--format", "$(ORIGIN) $(REPO_URI)", "Identifier: Packages"];
+        let sources = output(Command::new("apt-get").arg("indextargets").args(format))?;
+        let mut debian = sources.lines().filter_map(|line| line.strip_prefix("Debian "));
+        anyhow::Ok(debian.find(|uri| uri.trim_end_matches('/').ends_with("/debian")).map(str::to_owned))
+    };
+    if let Some(archive) = known()? {
+        return Ok(archive);
+    }
+    // A machine that has never asked knows nothing of what it would get.
+    tools::update_debian()?;
+    known()?.context("apt knows no archive of Debian")
 }

@@ -20,7 +20,8 @@ const MUSL: &str = "x86_64-unknown-linux-musl";
 pub const STATIC_FLAGS: &str = "-C relocation-model=static";
 
 /// What lies beside the programs in the archive.
-const PAPERS: [&str; 6] = ["README.md", "ARCHITECTURE.md", "docs", "LICENSE-APACHE", "LICENSE-MIT", "editors/neovim"];
+const PAPERS: [&str; 7] =
+    ["README.md", "ARCHITECTURE.md", "docs", "schemas", "LICENSE-APACHE", "LICENSE-MIT", "editors/neovim"];
 
 /// Builds the release archives.
 #[derive(Args)]

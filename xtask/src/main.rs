@@ -18,6 +18,7 @@ mod node;
 mod platforms;
 mod process;
 mod project;
+mod schemas;
 mod screenshots;
 mod tally;
 mod terminal;
@@ -50,6 +51,8 @@ enum Task {
     Dist(dist::Dist),
     /// Draws the pictures of the manual in real editors
     Screenshots(screenshots::Screenshots),
+    /// Writes the JSON Schemas of rulebook, settings and hooks
+    Schemas(schemas::Schemas),
     /// Type-checks for other platforms
     Platforms(platforms::Platforms),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Task::Bench(bench) => bench.run(),
         Task::Dist(dist) => dist.run(),
         Task::Screenshots(screenshots) => screenshots.run(),
+        Task::Schemas(schemas) => schemas.run(),
         Task::Platforms(platforms) => platforms.run(),
     };
     outcome.unwrap_or_else(|error| {

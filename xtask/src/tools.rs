@@ -51,12 +51,20 @@ pub fn install_debian(package: &str) -> Result<()> {
     if !on_path("apt-get") || !is_root() {
         bail!("install it (Debian's package: {package})");
     }
-    run_with_retries(Command::new("apt-get").args(["update", "--quiet=2"]))?;
+    update_debian()?;
     run_with_retries(
         Command::new("apt-get")
             .args(["install", "--yes", "--quiet=2", "--no-install-recommends", package])
             .env("DEBIAN_FRONTEND", "noninteractive"),
     )
+}
+
+/// Has apt ask which packages there are, as root.
+pub fn update_debian() -> Result<()> {
+    if !is_root() {
+        bail!("run `apt-get update` as root");
+    }
+    run_with_retries(Command::new("apt-get").args(["update", "--quiet=2"]))
 }
 
 #[cfg(unix)]

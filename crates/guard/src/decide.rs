@@ -4,31 +4,32 @@
 //! files are as bad as the worst. What could not be judged is never silence. Nothing here knows an agent's words, and an
 //! event without anything to look at touches no disk.
 
+mod outcome;
+
 use std::cell::{Cell, LazyCell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use ::hooks::answer::Word;
 use agents::{After, Decision, Event, EventKind, FileEdit, Files, Permission, ToolCall};
 use rules::plain::{PATH, WHY, plain};
 use rules::{Change, Effect, FactSource};
-use system::open::OpenError;
 use system::{Folders, paths, roots};
 
 use crate::accelerate::{Accelerator, Meanwhile};
 use crate::books::{Place, RulebookSource};
-use crate::config::{Config, InstructionCheck, OnFailure, PROJECT_CONFIG, UnsavedBuffers, read_project};
+use crate::config::{Config, InstructionCheck, PROJECT_CONFIG, UnsavedBuffers, read_project};
 use crate::hooks::Running;
 use crate::judge::Judging;
-use crate::lifting::{Lifting, Used};
+use crate::lifting::Lifting;
 use crate::protect::Protection;
-use crate::reasons::{Report, Said};
-use crate::session::{self, Seen, Session};
+use crate::reasons::Report;
+use crate::session::{self, Session};
 use crate::shell;
-use crate::stack::{self, Spelled, Stack, Surroundings};
-use crate::trace::{Basis, Spent};
+use crate::stack::{self, Spelled, Surroundings};
+use crate::trace::Basis;
 use crate::unsaved::Buffers;
+use outcome::{Outcome, see_config};
 
 /// Everything a decision is made with.
 pub struct Guards<'a> {
@@ -380,13 +381,6 @@ impl Guards<'_> {
     }
 }
 
-fn see_config(session: &mut Session, file: &Path, read: &Result<Option<Vec<u8>>, OpenError>) -> Seen {
-    match read {
-        Ok(bytes) => session.see(file, bytes.as_deref()),
-        Err(_) => Seen::Same,
-    }
-}
-
 /// The change that an edit is, whoever looks at it.
 fn change_of(edit: &FileEdit, shown: &str) -> Change {
     let (path, names) = (shown.to_owned(), vec![shown.to_owned()]);
@@ -452,151 +446,5 @@ impl Files for Disk {
             self.unreadable.borrow_mut().push((path.to_path_buf(), why.clone()));
             why
         })
-    }
-}
-
-/// What was found so far, of all files.
-#[derive(Debug)]
-struct Outcome {
-    config: Config,
-    /// Roots whose settings are in `config`.
-    settled: Vec<PathBuf>,
-    reports: Vec<Report>,
-    /// What a person must do, beside files.
-    asks: Vec<String>,
-    failures: Vec<String>,
-    news: Vec<String>,
-    /// What the person at the machine should know and no agent.
-    notes: Vec<String>,
-    /// The same, where the agent has a place for it.
-    notices: Vec<String>,
-    /// What hooks said.
-    word: Option<(Word, String)>,
-    /// Something was judged, and all of it known.
-    judged: bool,
-    unknown: bool,
-    /// A command does what only a person may do.
-    protects: bool,
-    /// A command takes what an editor holds unsaved.
-    takes: bool,
-    /// A person must decide in place of a hook.
-    hooks_ask: bool,
-    /// What a person allowed once and this call uses up.
-    used: Option<Used>,
-    spent: Spent,
-}
-
-impl Outcome {
-    fn new(config: Config) -> Outcome {
-        Outcome {
-            config,
-            settled: Vec::new(),
-            reports: Vec::new(),
-            asks: Vec::new(),
-            failures: Vec::new(),
-            news: Vec::new(),
-            notes: Vec::new(),
-            notices: Vec::new(),
-            word: None,
-            judged: false,
-            unknown: false,
-            protects: false,
-            takes: false,
-            hooks_ask: false,
-            used: None,
-            spent: Spent::default(),
-        }
-    }
-
-    /// Adds the settings of the projects a file lies in, as they are and as the session saw them first.
-    fn settle(&mut self, stack: &Stack, mut session: Option<&mut Session>) {
-        for (root, _) in &stack.roots {
-            if self.settled.contains(root) {
-                continue;
-            }
-            self.settled.push(root.clone());
-            let file = root.join(PROJECT_CONFIG);
-            let read = read_project(root);
-            let seen = session.as_deref_mut().map(|session| see_config(session, &file, &read));
-            self.config.add_project(&file, read);
-            if let Some(Seen::Changed { first: Some(first), .. }) = seen {
-                self.config.add_project(&file, Ok(Some(first)));
-            }
-        }
-    }
-
-    /// Uses up what a person allowed once, where the decision is another without it, and says so.
-    fn use_up(&mut self, lifting: Lifting) {
-        let mut reports = std::mem::take(&mut self.reports);
-        let used = lifting.settle(&mut reports, |reports| self.permission(reports));
-        self.reports = reports;
-        if let Some(used) = &used {
-            self.news.extend(used.words.iter().cloned());
-            self.notices.extend(used.words.iter().cloned());
-        }
-        self.used = used;
-    }
-
-    /// What the call gets, as far as it is known, if this is what was found in its files.
-    fn permission(&self, reports: &[Report]) -> Permission {
-        let failed = reports.iter().any(|report| !report.judged.failures.is_empty()) || !self.failures.is_empty();
-        let mut permission = reports.iter().map(|report| report.say().permission).max().unwrap_or(Permission::Silent);
-        if !self.asks.is_empty() {
-            permission = permission.max(Permission::Ask);
-        }
-        if failed {
-            permission = permission.max(match self.config.on_failure {
-                OnFailure::Ask => Permission::Ask,
-                OnFailure::Deny => Permission::Deny,
-            });
-        }
-        let spoken = self.word.as_ref().map(|(word, _)| match word {
-            Word::Deny => Permission::Deny,
-            Word::Ask => Permission::Ask,
-            Word::Allow => Permission::Allow,
-            Word::Continue => Permission::Silent,
-        });
-        permission.max(spoken.unwrap_or(Permission::Silent))
-    }
-
-    /// The decision; `traced` is the project and the command that it was made about, where a trace is wanted.
-    fn into_decided(self, traced: Option<(PathBuf, Option<String>)>) -> Decided {
-        let mut permission = self.permission(&self.reports);
-        let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
-        // What refuses stands first; files keep their order otherwise.
-        said.sort_by_key(|said| said.permission != Permission::Deny);
-        let explicit = permission == Permission::Allow;
-        if permission == Permission::Silent && self.judged && !self.unknown {
-            permission = Permission::Allow;
-        }
-        let word = self.word.as_ref().map(|(word, _)| *word).or(self.hooks_ask.then_some(Word::Ask));
-        let mut context = self.news;
-        context.extend(said.iter().map(|said| said.warnings.clone()).filter(|text| !text.is_empty()));
-        let mut paragraphs: Vec<String> =
-            said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
-        // A hook's allow has no say beside what refuses or asks.
-        paragraphs.extend(self.word.filter(|(word, _)| *word != Word::Allow || explicit).map(|(_, reason)| reason));
-        paragraphs.extend(self.asks);
-        let failures = self.failures.iter().map(|why| plain(why, WHY));
-        paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
-        let reason = paragraphs.join("\n");
-        let failed = !self.failures.is_empty();
-        let basis = traced.map(|(root, command)| Basis {
-            root,
-            reports: self.reports,
-            command,
-            reason: reason.clone(),
-            used: self.used,
-            word,
-            protects: self.protects,
-            takes: self.takes,
-            failed,
-            spent: self.spent,
-        });
-        let mut notes = self.notes;
-        notes.extend(self.notices.iter().cloned());
-        let decision = Decision { permission, reason, context, notices: self.notices, explicit };
-        notes.extend(self.config.problems.iter().map(|problem| plain(&problem.to_string(), WHY)));
-        Decided { decision, notes, basis }
     }
 }

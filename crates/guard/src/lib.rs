@@ -13,6 +13,7 @@ mod lifting;
 pub mod once;
 pub mod protect;
 pub mod reasons;
+pub mod schemas;
 pub mod session;
 pub mod shell;
 pub mod stack;
