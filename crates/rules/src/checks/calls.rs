@@ -2,6 +2,7 @@
 //!
 //! A call counts when the edit adds a line of it, or when an added line changes what its name means.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use syntax::facts::ArgumentKind;
@@ -104,7 +105,9 @@ pub(crate) fn check(case: &mut Case, report: &mut Report) {
 fn unparsed(case: &mut Case, report: &mut Report, facts: &Facts, specs: &[CallSpec]) -> Option<String> {
     let mut unchecked = Vec::new();
     let is_hit = |call: &&Call| !call.names.is_empty();
-    let known: HashSet<&Span> = facts.calls.iter().filter(is_hit).map(|call| &call.callee).collect();
+    // Most texts parse, and each rule would count all calls again.
+    let known: LazyCell<HashSet<&Span>, _> =
+        LazyCell::new(|| facts.calls.iter().filter(is_hit).map(|call| &call.callee).collect());
     for part in unparsed::parts(case, facts) {
         let mut is_found = false;
         for (span, name) in unparsed::calls_in(case.code(), &part.span, facts) {
