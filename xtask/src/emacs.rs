@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::process::{cargo, run, succeeds};
+use crate::process::{build, succeeds};
 use crate::tally::Tally;
 use crate::{editors, tools, workspace};
 
@@ -17,7 +17,7 @@ pub fn test(limit: Duration) -> Result<Tally> {
     if !succeeds(Command::new("emacs").args(["-q", "--batch", "--eval", find])) {
         tools::install_debian("elpa-eglot")?;
     }
-    run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
+    build()?;
     let (root, scratch) = (workspace::root(), tempfile::tempdir()?);
     let mut emacs = Command::new("emacs");
     emacs.args(["-q", "--batch", "-l"]).arg(root.join("tests/editors/emacs.el"));

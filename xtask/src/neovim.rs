@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::debian::Debian;
-use crate::process::{cargo, run};
+use crate::process::{build, run};
 use crate::tally::Tally;
 use crate::{editors, tools, workspace};
 
@@ -42,7 +42,7 @@ fn one(editor: Command, name: &str, limit: Duration) -> Result<Tally> {
 /// A Lua script that gets the plugin's folder, the server, a scratch folder and the hook as its arguments. Nothing of
 /// the user's own Neovim is read or written.
 fn script(mut editor: Command, name: &str, scratch: &Path) -> Result<Command> {
-    run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
+    build()?;
     let root = workspace::root();
     editor.args(["-u", "NONE", "-i", "NONE", "--headless", "-l"]).arg(root.join(name));
     editor.arg(root.join("editors/neovim")).arg(workspace::program("ruleline-server", "dev", None)).arg(scratch);

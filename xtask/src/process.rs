@@ -28,6 +28,11 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Builds our programs as the tests use them.
+pub fn build() -> Result<()> {
+    run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))
+}
+
 /// The command as a person would type it.
 fn shown(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::process::{cargo, run};
+use crate::process::{build, run};
 use crate::workspace;
 
 const RULES: &str =
@@ -33,7 +33,7 @@ pub struct Project {
 impl Project {
     /// Builds the programs and writes the project.
     pub fn new() -> Result<Project> {
-        run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
+        build()?;
         let scratch = tempfile::tempdir()?;
         let base = scratch.path().canonicalize()?;
         let project = Project { _scratch: scratch, root: base.join("project"), base };

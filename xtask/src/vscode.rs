@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::node::Node;
-use crate::process::{cargo, run, run_lines};
+use crate::process::{build, run, run_lines};
 use crate::tally::Tally;
 use crate::{editors, tools, workspace};
 
@@ -31,7 +31,7 @@ pub fn test(limit: Duration, pictures: Option<&Path>) -> Result<Tally> {
     if !Path::new("/usr/share/fonts/truetype/dejavu").is_dir() {
         tools::install_debian("fonts-dejavu-core")?;
     }
-    run(&mut cargo(&["build", "--locked", "--package", "ruleline"]))?;
+    build()?;
     // As it is shipped, but for the optimization: what the debugger wants would be most of the package.
     let server = workspace::target().join("vscode/ruleline-server");
     fs::create_dir_all(server.parent().expect("it lies in a folder"))?;

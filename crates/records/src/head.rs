@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io;
 
-use system::digest::{hex, sha256, sha256_hex};
+use system::digest::{bytes_of, hex, sha256, sha256_hex};
 use system::open::{read_at, write_at};
 
 /// How long it is, in bytes.
@@ -113,18 +113,6 @@ impl Head {
 
 fn sum(text: &str) -> String {
     sha256_hex(text.as_bytes())[..16].to_owned()
-}
-
-/// The digest that 64 hex digits spell.
-pub(crate) fn bytes_of(hex: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use system::digest::sha256;
+use system::digest::{bytes_of, sha256};
 use system::open::read_at;
 
 use crate::entry::{Entry, Stretch};
-use crate::head::{Head, Place, bytes_of};
+use crate::head::{Head, Place};
 use crate::log::{Log, LogError, stands_at};
 
 /// How far back one file is looked through, in bytes.

@@ -72,18 +72,17 @@ impl Fix {
         Ok(Fix { parts })
     }
 
-    /// With what the groups matched; none where the pattern has not got one of them.
-    fn expand(&self, captures: &Captures) -> Option<String> {
+    /// With what the groups matched, which the pattern has got: see [`Fix::lacks`].
+    fn expand(&self, captures: &Captures) -> String {
         let mut text = String::new();
         for part in &self.parts {
-            match part {
-                Part::Text(part) => text.push_str(part),
-                Part::Numbered(group) if *group >= captures.len() => return None,
-                Part::Numbered(group) => text.push_str(captures.get(*group).map_or("", |it| it.as_str())),
-                Part::Named(group) => text.push_str(captures.name(group).map_or("", |it| it.as_str())),
-            }
+            text.push_str(match part {
+                Part::Text(part) => part,
+                Part::Numbered(group) => captures.get(*group).map_or("", |it| it.as_str()),
+                Part::Named(group) => captures.name(group).map_or("", |it| it.as_str()),
+            });
         }
-        Some(text)
+        text
     }
 
     /// The first group that it takes something from and a pattern has not got.
@@ -123,7 +122,7 @@ impl Rulebook {
         }
         let captures = regex.captures(&text[start..end])?;
         let found = captures.get(0)?.range();
-        (start + found.start == span.start && start + found.end == span.end).then(|| fix.expand(&captures))?
+        (start + found.start == span.start && start + found.end == span.end).then(|| fix.expand(&captures))
     }
 }
 

@@ -85,31 +85,34 @@ pub fn reason(change: &Change, judged: &[Judged], instructions: &[Finding]) -> O
     Some(Reason { effect, text, warnings })
 }
 
-/// What a finding in `text` says in one line without its place and rule, for a diagnostic that stands at the place.
-pub fn message(book: &Rulebook, finding: &Finding, text: &str) -> String {
+/// What a finding says in one line without its place and rule, for a diagnostic that stands at the place; `fix` is what
+/// [`Rulebook::fix`] has for it.
+pub fn message(book: &Rulebook, finding: &Finding, fix: Option<&str>) -> String {
     let what = match finding.check {
         Check::AnyChange => "any change of this file is this rule's business".to_owned(),
         Check::Question => format!("{} (a person decides)", plain(&finding.what, WHY)),
         _ => plain(&finding.what, WHY),
     };
     let rule = finding.rule.and_then(|rule| book.rules.get(rule));
-    let why = rule.map(|rule| would_pass(book, rule, &[finding], text));
+    let why = rule.map(|rule| would_pass(rule, fix));
     sentence(&what, &why.unwrap_or_default())
 }
 
-/// Why the rule is there, and what its `fix` would write in the places of these findings.
-fn would_pass(book: &Rulebook, rule: &Rule, findings: &[&Finding], text: &str) -> String {
+/// Why the rule is there, and what its `fix` would write in the places of findings.
+fn would_pass(rule: &Rule, fixes: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let why = plain(&rule.why, WHY);
-    let mut fixes: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     // What the rule masks may be in what its groups matched.
-    for finding in findings.iter().take(FEW).filter(|_| !rule.redact) {
-        let fix = book.fix(finding, text).map(|fix| match plain(&fix, LINE) {
+    for fix in fixes.into_iter().filter(|_| !rule.redact) {
+        let fix = match plain(fix.as_ref(), LINE) {
             fix if fix.trim().is_empty() => "nothing".to_owned(),
             fix => format!("`{fix}`"),
-        });
-        fixes.extend(fix.filter(|fix| !fixes.contains(fix)));
+        };
+        if !shown.contains(&fix) {
+            shown.push(fix);
+        }
     }
-    if fixes.is_empty() { why } else { sentence(&why, &format!("In its place: {}", fixes.join(", "))) }
+    if shown.is_empty() { why } else { sentence(&why, &format!("In its place: {}", shown.join(", "))) }
 }
 
 /// What the instruction check says to a line it found.
@@ -152,8 +155,7 @@ fn items_of(change: &Change, number: usize, judged: &Judged) -> Vec<Item> {
         };
         let Some(rule) = book.rules.get(index) else { continue };
         let id = plain(&rule.id, ID);
-        let found: Vec<&Finding> = of_rule.iter().collect();
-        let why = would_pass(book, rule, &found, &change.text);
+        let why = would_pass(rule, of_rule.iter().take(FEW).filter_map(|finding| book.fix(finding, &change.text)));
         let item = |effect, text| Item { effect, rule: Some((number, index)), text, why: why.clone() };
         let (questions, others): (Vec<&Finding>, Vec<&Finding>) =
             of_rule.iter().partition(|finding| finding.check == Check::Question);

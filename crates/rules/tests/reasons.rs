@@ -120,7 +120,7 @@ fn a_diagnostic_says_what_and_why() {
     let book = Rulebook::load(rule("r", "forbid_calls = 'eval'\nwhy = 'Use ast.'").as_bytes(), Format::Toml);
     let change = created("a.py", "eval(x)\n");
     let verdict = Judge::new(&ParseNow).judge(&book, &change);
-    assert_eq!(message(&book, &verdict.findings[0], &change.text), "calls eval. Use ast.");
+    assert_eq!(message(&book, &verdict.findings[0], None), "calls eval. Use ast.");
 }
 
 #[test]
@@ -144,7 +144,8 @@ fn what_would_pass_is_said_where_the_rule_has_a_fix() {
         assert_eq!(said, format!("ruleline blocked this edit of a:\n- r — {told}"));
         let book = Rulebook::load(rules.as_bytes(), Format::Toml);
         let verdict = Judge::new(&ParseNow).judge(&book, &change);
-        let shown = message(&book, &verdict.findings[0], text);
+        let fix = book.fix(&verdict.findings[0], text);
+        let shown = message(&book, &verdict.findings[0], fix.as_deref());
         assert!(shown.starts_with("forbidden pattern. ") && !shown.contains('\n'), "{shown}");
     }
 }

@@ -229,9 +229,7 @@ impl Shown<'_> {
             (None, Check::AnyChange) => self.first_line(),
             (None, _) => self.text.line(0),
         };
-        let message = rules::reason::message(&part.book.book, finding, &self.text.text);
-        let fix = part.book.book.fix(finding, &self.text.text);
-        self.add(part, finding.rule, fix, span, severity, &message);
+        self.add_finding(part, finding, span, severity);
     }
 
     fn instruction(&mut self, finding: &Finding) {
@@ -244,9 +242,7 @@ impl Shown<'_> {
     /// A finding in what the edit does not change.
     fn standing(&mut self, part: &Part, finding: &Finding) {
         let span = finding.span.clone().unwrap_or_else(|| self.text.line(0));
-        let message = rules::reason::message(&part.book.book, finding, &self.text.text);
-        let fix = part.book.book.fix(finding, &self.text.text);
-        self.add(part, finding.rule, fix, span, Severity::Hint, &message);
+        self.add_finding(part, finding, span, Severity::Hint);
     }
 
     fn unchecked(&mut self, part: &Part, unchecked: &Unchecked) {
@@ -270,6 +266,12 @@ impl Shown<'_> {
 
     fn first_line(&self) -> Span {
         self.first_changed.clone().unwrap_or_else(|| self.text.line(0))
+    }
+
+    fn add_finding(&mut self, part: &Part, finding: &Finding, span: Span, severity: Severity) {
+        let fix = part.book.book.fix(finding, &self.text.text);
+        let message = rules::reason::message(&part.book.book, finding, fix.as_deref());
+        self.add(part, finding.rule, fix, span, severity, &message);
     }
 
     fn add(

@@ -125,7 +125,8 @@ impl Bench {
                 || finding.rule.and_then(|rule| telling.get(rule)).is_some_and(|it| !it.instructs);
             outcome.add(if is_quotable {
                 let why = rule.map(|rule| rule.why.clone()).unwrap_or_default();
-                Found { why, message: rules::reason::message(&book.book, finding, &places.change.text), ..found }
+                let fix = book.book.fix(finding, &places.change.text);
+                Found { why, message: rules::reason::message(&book.book, finding, fix.as_deref()), ..found }
             } else {
                 found
             });
