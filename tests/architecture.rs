@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each package and what it may use of the others; ARCHITECTURE.md draws it.
-const USES: [(&str, &[&str]); 11] = [
+const USES: [(&str, &[&str]); 12] = [
     ("ruleline-system", &[]),
     ("ruleline-syntax", &[]),
     ("ruleline-agents", &[]),
@@ -17,6 +17,7 @@ const USES: [(&str, &[&str]); 11] = [
     ("ruleline-wire", &["ruleline-rules", "ruleline-system"]),
     ("ruleline-hooks", &["ruleline-rules", "ruleline-system"]),
     ("ruleline-records", &["ruleline-system"]),
+    ("ruleline-symbols", &["ruleline-syntax", "ruleline-system"]),
     (
         "ruleline-guard",
         &[
@@ -36,6 +37,7 @@ const USES: [(&str, &[&str]); 11] = [
             "ruleline-hooks",
             "ruleline-records",
             "ruleline-rules",
+            "ruleline-symbols",
             "ruleline-syntax",
             "ruleline-system",
             "ruleline-wire",
@@ -48,6 +50,7 @@ const USES: [(&str, &[&str]); 11] = [
             "ruleline-hooks",
             "ruleline-records",
             "ruleline-rules",
+            "ruleline-symbols",
             "ruleline-syntax",
             "ruleline-system",
             "ruleline-wire",
@@ -68,7 +71,7 @@ const USES: [(&str, &[&str]); 11] = [
 ];
 
 /// Only the server runs tasks and speaks LSP.
-const ONLY_THE_SERVER: [&str; 3] = ["tokio", "tower-lsp", "dashmap"];
+const ONLY_THE_SERVER: [&str; 2] = ["tokio", "tower-lsp"];
 
 /// The names of a package's dependencies as `cargo tree` prints them; without `depth` all of them.
 fn dependencies(package: &str, edges: &str, more: &[&str]) -> BTreeSet<String> {

@@ -1,21 +1,17 @@
 //! Which files stand below folders: by git's ignore rules, with those that git tracks all the same (S26).
 //!
-//! Links are never followed out of the root they stand in; `.git` is left out, other hidden files are not. What only
-//! this user ignores (a global ignore file) changes nothing, so that the answer is the same on every machine. What
-//! `check` judges and what the editor counts are the files found here.
+//! Links are never followed out of the root they stand in. What `check` judges and what the editor counts are the files
+//! found here.
 
-mod ignored;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rules::plain::{self, plain};
 use system::git::{self, GitError};
-use system::{paths, roots};
+use system::paths;
 
 use crate::stack::{Spelled, innermost};
 use crate::subject::{Content, Subject};
-use ignored::Ignored;
 
 /// How far a walk goes.
 #[derive(Clone, Copy)]
@@ -140,39 +136,7 @@ impl Walk<'_> {
 
     /// Adds the files below `top`.
     fn below(&mut self, top: &Path) {
-        let mut repositories = BTreeSet::new();
-        if roots::enclosing(top).iter().any(|root| root.has_git) {
-            repositories.insert(top.to_path_buf());
-        }
-        let mut pending = vec![(top.to_path_buf(), Ignored::above(top))];
-        while let Some((folder, ignored)) = pending.pop() {
-            if !self.goes_on() {
-                return;
-            }
-            let ignored = match folder.join(".git").symlink_metadata() {
-                Ok(_) => {
-                    repositories.insert(folder.clone());
-                    Ignored::of_repository(&folder)
-                }
-                Err(_) => ignored,
-            };
-            let ignored = ignored.and_of(&folder);
-            let entries = match folder.read_dir() {
-                Ok(entries) => entries,
-                Err(error) => {
-                    self.unread.push(Unread::new(&folder, error.to_string()));
-                    continue;
-                }
-            };
-            for entry in entries.flatten().filter(|entry| entry.file_name() != ".git") {
-                let path = entry.path();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !ignored.hides(&path, true) => pending.push((path, ignored.clone())),
-                    Ok(kind) if kind.is_file() && !ignored.hides(&path, false) => self.add_below(top, &path),
-                    _ => {}
-                }
-            }
-        }
+        let repositories = system::walk::below(top, &mut Below { top, walk: self });
         if self.limits.asks_git {
             for root in &repositories {
                 self.tracked(top, root);
@@ -197,6 +161,26 @@ impl Walk<'_> {
                 self.unread.push(Unread::new(root, plain(&why, plain::WHY)));
             }
         }
+    }
+}
+
+/// A walk below one of the folders that were asked for.
+struct Below<'w, 'a> {
+    top: &'w Path,
+    walk: &'w mut Walk<'a>,
+}
+
+impl system::walk::Visitor for Below<'_, '_> {
+    fn goes_on(&mut self) -> bool {
+        self.walk.goes_on()
+    }
+
+    fn file(&mut self, path: PathBuf) {
+        self.walk.add_below(self.top, &path);
+    }
+
+    fn unread(&mut self, folder: &Path, why: String) {
+        self.walk.unread.push(Unread::new(folder, why));
     }
 }
 

@@ -8,6 +8,21 @@ pub enum Language {
 }
 
 impl Language {
+    /// Every language.
+    pub const ALL: [Language; 1] = [Language::Python];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+        }
+    }
+
+    /// The language of this name.
+    pub fn named(name: &str) -> Option<Language> {
+        Language::ALL.into_iter().find(|language| language.name() == name)
+    }
+
     /// The language of the file at `path` (any separators) with this text: `.py`, `.pyi`, `.pyw` in any case, or no
     /// extension and a python shebang.
     pub fn of(path: &str, text: &str) -> Option<Language> {

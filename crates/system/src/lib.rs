@@ -1,5 +1,5 @@
-//! The machine: folders of the user, opening below a root, paths and their spellings, git, digests, the processes above
-//! this one and its terminal.
+//! The machine: folders of the user, opening below a root, paths and their spellings, git and what it ignores, digests, the
+//! processes above this one and its terminal.
 //!
 //! Everything read or written here may belong to somebody hostile: opens never block, sizes are bounded, links are
 //! followed only where the caller says so. No rule and no editor is known here, and of agents nothing but
@@ -10,11 +10,13 @@ pub mod clock;
 pub mod digest;
 pub mod folders;
 pub mod git;
+pub mod ignored;
 pub mod looks;
 pub mod open;
 pub mod paths;
 pub mod roots;
 pub mod terminal;
+pub mod walk;
 
 pub use folders::{Folders, Refused};
 pub use open::OpenError;

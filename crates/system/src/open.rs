@@ -186,6 +186,14 @@ fn beside(name: &Path) -> String {
     format!(".{}.{}-{now:x}-{next}.new", name.display(), std::process::id())
 }
 
+fn begin_open(file: &File, path: &Path, most: usize) -> Result<Vec<u8>, OpenError> {
+    platform::regular_size(file, path)?;
+    let mut bytes = vec![0; most];
+    let read = read_at(file, &mut bytes, 0).map_err(|source| OpenError::io(path, source))?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
 fn read_open(file: &File, path: &Path, cap: u64) -> Result<Vec<u8>, OpenError> {
     let size = platform::regular_size(file, path)?;
     if size > cap {

@@ -70,7 +70,8 @@ fn run(words: &[OsString]) -> ExitCode {
     }
 }
 
-fn project_root() -> PathBuf {
+/// The root of the project that holds the working folder; the folder itself where there is none.
+pub fn project_root() -> PathBuf {
     let cwd = system::paths::absolute(Path::new("."));
     guard::stack::innermost(&cwd).unwrap_or(cwd)
 }

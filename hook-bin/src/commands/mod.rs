@@ -10,6 +10,7 @@ pub mod check;
 pub mod demo;
 pub mod hooks;
 pub mod init;
+pub mod symbols;
 
 /// One command.
 pub struct Command {
@@ -22,7 +23,7 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, hooks::COMMAND, demo::COMMAND];
+pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, hooks::COMMAND, symbols::COMMAND, demo::COMMAND];
 
 /// Reads the words of a command.
 ///

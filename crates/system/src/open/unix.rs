@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Access, Durability, Look, OpenError, beside, read_open};
+use super::{Access, Durability, Look, OpenError, begin_open, beside, read_open};
 
 /// A lock that is held while this lives.
 #[derive(Debug)]
@@ -44,8 +44,21 @@ impl Root {
     /// [`OpenError`] for anything but a regular file of at most `cap` bytes reached without a link.
     pub fn read(&self, relative: &Path, cap: u64) -> Result<Option<Vec<u8>>, OpenError> {
         let path = self.path.join(relative);
+        self.open_file(relative)?.map(|file| read_open(&file, &path, cap)).transpose()
+    }
+
+    /// The first bytes of the regular file `relative`, `most` of them; none when there is no such file.
+    ///
+    /// # Errors
+    /// [`OpenError`] for anything but a regular file reached without a link.
+    pub fn begin(&self, relative: &Path, most: usize) -> Result<Option<Vec<u8>>, OpenError> {
+        let path = self.path.join(relative);
+        self.open_file(relative)?.map(|file| begin_open(&file, &path, most)).transpose()
+    }
+
+    fn open_file(&self, relative: &Path) -> Result<Option<File>, OpenError> {
         match self.open_at(relative, OFlags::RDONLY, Mode::empty()) {
-            Ok(fd) => read_open(&File::from(fd), &path, cap).map(Some),
+            Ok(fd) => Ok(Some(File::from(fd))),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }

@@ -11,7 +11,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::windows::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use super::{Access, Durability, Look, OpenError, beside, read_open};
+use super::{Access, Durability, Look, OpenError, begin_open, beside, read_open};
 use crate::paths;
 
 // Names and values are those of the Windows API.
@@ -54,12 +54,23 @@ impl Root {
     /// # Errors
     /// [`OpenError`] for anything but a regular file of at most `cap` bytes reached without a link.
     pub fn read(&self, relative: &Path, cap: u64) -> Result<Option<Vec<u8>>, OpenError> {
-        let opened = self.reach(relative).and_then(|at| {
-            let file = open_itself(&at.path, OpenOptions::new().read(true))?;
-            Ok((file, at))
-        });
+        let file = self.open_file(relative)?;
+        file.map(|file| read_open(&file, &self.path.join(relative), cap)).transpose()
+    }
+
+    /// The first bytes of the regular file `relative`, `most` of them; none when there is no such file.
+    ///
+    /// # Errors
+    /// [`OpenError`] for anything but a regular file reached without a link.
+    pub fn begin(&self, relative: &Path, most: usize) -> Result<Option<Vec<u8>>, OpenError> {
+        let file = self.open_file(relative)?;
+        file.map(|file| begin_open(&file, &self.path.join(relative), most)).transpose()
+    }
+
+    fn open_file(&self, relative: &Path) -> Result<Option<File>, OpenError> {
+        let opened = self.reach(relative).and_then(|at| open_itself(&at.path, OpenOptions::new().read(true)));
         match opened {
-            Ok((file, at)) => read_open(&file, &at.path, cap).map(Some),
+            Ok(file) => Ok(Some(file)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }

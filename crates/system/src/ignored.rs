@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use system::{open, roots};
+
+use crate::{open, roots};
 
 /// Largest ignore file that is read, in bytes.
 const LARGEST: u64 = 128 << 10;
