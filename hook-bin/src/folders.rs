@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use system::{Folders, Refused, paths};
+use system::{Folders, Refused};
 
 use crate::hook::failpoint;
 
@@ -14,8 +14,8 @@ use crate::hook::failpoint;
 pub fn find(state: Option<&Path>) -> Result<Folders, Refused> {
     let Some(home) = failpoint::home() else { return Folders::find(state) };
     let folders = Folders::below(&home);
-    Ok(match state.map(paths::absolute) {
-        Some(state) => Folders { runtime: state.join("run"), state, ..folders },
+    Ok(match state {
+        Some(state) => folders.with_state(state),
         None => folders,
     })
 }

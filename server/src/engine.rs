@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::facts::FactStore;
 use crate::features::reviews::Reviews;
+use crate::indexes::Indexes;
 use crate::rulebooks::Rulebooks;
 use crate::session::unsaved::Record;
 
@@ -23,6 +24,8 @@ pub struct Engine {
     pub rulebooks: Rulebooks,
     /// The facts of texts.
     pub facts: FactStore,
+    /// The symbols of the workspace.
+    pub indexes: Indexes,
     /// The user's folders, where they are as they must be.
     pub folders: Option<Folders>,
     /// The reviews of hooks and refusals that were shown.
@@ -39,6 +42,7 @@ impl Engine {
         Engine {
             rulebooks: Rulebooks::default(),
             facts: FactStore::default(),
+            indexes: Indexes::default(),
             folders,
             reviews: Reviews::default(),
             unsaved: Arc::default(),

@@ -6,6 +6,7 @@
 pub mod engine;
 pub mod facts;
 mod features;
+pub mod indexes;
 mod log;
 mod lsp;
 pub mod rulebooks;

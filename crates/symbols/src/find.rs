@@ -10,10 +10,14 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::file::{Defined, Kind};
 use crate::index::{Digest, Entry, Index};
-use crate::names::{agreement, module, parts};
+use crate::names::{agreement, imported, module, parts};
 
 /// Names that are looked at for each definition wanted, where a name is half remembered.
 const CANDIDATES: usize = 4;
+/// Most imports that a name is followed through.
+const IMPORTS: usize = 8;
+/// Most files that are looked at for one module.
+const MODULES: usize = 4;
 /// Longest query, in bytes: more is no name.
 const LONGEST: usize = 1000;
 
@@ -75,6 +79,45 @@ impl Index {
     pub fn search(&self, query: &str, limit: usize) -> Vec<Found> {
         let query = parts(&query[..query.floor_char_boundary(LONGEST)]);
         self.fresh(limit, || self.search_known(&query, limit))
+    }
+
+    /// The definitions of an absolute name as a program uses it: found where it says, or where the modules on its way
+    /// have it from.
+    pub fn resolve(&self, name: &[&str], limit: usize) -> Vec<Found> {
+        let mut wanted: Vec<String> = name.iter().map(|&part| part.to_owned()).collect();
+        for _ in 0..IMPORTS {
+            let found = self.find(&wanted.join("."), limit);
+            if !found.is_empty() {
+                return found;
+            }
+            let Some(next) = self.passed_on(&wanted) else { break };
+            wanted = next;
+        }
+        Vec::new()
+    }
+
+    /// The files of a module, by as much of its name as is known.
+    pub fn modules(&self, name: &[&str]) -> Vec<Arc<str>> {
+        let mut paths = self.paths();
+        paths.retain(|path| agreement(name, &module(path)).is_some_and(|same| same == name.len()));
+        paths.sort_by_key(|path| path.len());
+        paths
+    }
+
+    /// What a name of a module that only imports it is where it comes from.
+    fn passed_on(&self, name: &[String]) -> Option<Vec<String>> {
+        let name: Vec<&str> = name.iter().map(String::as_str).collect();
+        // `package.Class.method`: what is imported may be any part of it.
+        (1..name.len()).rev().find_map(|end| {
+            let (within, rest) = (&name[..end], &name[end..]);
+            self.modules(within).iter().take(MODULES).find_map(|path| {
+                let (path, entry) = self.keyed(path)?;
+                let import = entry.symbols.imports().find(|import| import.alias == Some(rest[0]))?;
+                let mut target = imported(&path, import.name)?;
+                target.extend(&rest[1..]);
+                (target != name).then(|| target.iter().map(|&part| part.to_owned()).collect())
+            })
+        })
     }
 
     /// The definitions of a file, in the order of the text; none where the file is not known.
@@ -216,6 +259,24 @@ mod tests {
             assert_eq!(shown(&index.find(name, 9)), expected, "{name}");
         }
         assert_eq!(index.find("total", 2).len(), 2);
+    }
+
+    #[test]
+    fn a_name_is_followed_to_where_it_comes_from() {
+        let (keep, index) = index();
+        fs::write(keep.path().join("shop/__init__.py"), "from .cart import Cart as Basket\nfrom shop import api\n")
+            .unwrap();
+        fs::write(keep.path().join("shop/api.py"), "from . import Basket\nfrom shop.api import loop\n").unwrap();
+        index.fill(&Filling { stop: &AtomicBool::new(false), progress: &|_| {}, threads: None });
+        for (name, expected) in [
+            ("shop.Basket", &["shop/cart.py:1 class Cart"][..]),
+            ("shop.api.Basket.total", &["shop/cart.py:3 method Cart.total"]),
+            ("shop.api.loop", &[]),
+            ("os.path.join", &[]),
+        ] {
+            assert_eq!(shown(&index.resolve(&parts(name), 9)), expected, "{name}");
+        }
+        assert_eq!(index.modules(&["shop", "cart"]), ["shop/cart.py".into()]);
     }
 
     #[test]

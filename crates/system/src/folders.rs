@@ -57,7 +57,7 @@ pub struct Folders {
 
 impl Folders {
     /// The folders of the user that runs this process; `state` takes the place of the state folder, and holds the
-    /// endpoints too, so that a hook and a server with a state folder of their own meet nobody else.
+    /// endpoints and the cache too, so that a hook and a server with a state folder of their own meet nobody else.
     ///
     /// # Errors
     /// The user database has no absolute home folder for this user.
@@ -65,12 +65,16 @@ impl Folders {
         let home = platform::home()?;
         let folders = Folders { runtime: platform::runtime_of(&home), ..Folders::below(&home) };
         Ok(match state {
-            Some(state) => {
-                let state = crate::paths::absolute(state);
-                Folders { runtime: state.join("run"), state, ..folders }
-            }
+            Some(state) => folders.with_state(state),
             None => folders,
         })
+    }
+
+    /// The same with another state folder, which holds the endpoints and the cache too.
+    #[must_use]
+    pub fn with_state(self, state: &Path) -> Folders {
+        let state = crate::paths::absolute(state);
+        Folders { runtime: state.join("run"), cache: state.join("cache"), state, ..self }
     }
 
     /// The folders of a user whose home is `home`, the runtime folder among them.
@@ -84,7 +88,7 @@ impl Folders {
     pub fn all(&self) -> Vec<PathBuf> {
         let usual = Folders::below(&self.home);
         let mut all = vec![self.user.clone(), self.state.clone(), self.cache.clone(), self.runtime.clone()];
-        let others = [usual.state].into_iter().chain(platform::runtimes_of(&self.home));
+        let others = [usual.state, usual.cache].into_iter().chain(platform::runtimes_of(&self.home));
         for folder in others {
             if !all.contains(&folder) {
                 all.push(folder);
@@ -141,7 +145,10 @@ mod tests {
         assert_eq!(found.state, home.join(".local/state/ruleline"));
         assert!(found.runtime.starts_with("/run/user") || found.runtime.starts_with("/tmp"));
         let own = Folders::find(Some(Path::new("/own"))).unwrap();
-        assert_eq!(own, Folders { state: "/own".into(), runtime: "/own/run".into(), ..found });
+        assert_eq!(
+            own,
+            Folders { state: "/own".into(), cache: "/own/cache".into(), runtime: "/own/run".into(), ..found }
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ use clap::Parser;
 use rules::plain::{PATH, WHY, plain};
 use serde_json::{Value, json};
 use symbols::{Bounds, Filling, Found, Index, Limits, Reference, names, store};
+use system::Folders;
 
 use super::Command;
 use crate::output::{complain, print};
@@ -55,6 +56,9 @@ struct Arguments {
     /// Neither read nor write the index in the cache folder.
     #[arg(long)]
     no_cache: bool,
+    /// The folder for state instead of the user's own; for tests and containers.
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
 }
 
 fn run(words: &[OsString]) -> ExitCode {
@@ -84,7 +88,8 @@ fn answer(arguments: &Arguments) -> Result<Answer, String> {
     if !project.is_dir() {
         return Err(format!("{} is no folder", shown(&system::paths::shown(&project))));
     }
-    let index = index(&project, arguments.no_cache);
+    let folders = crate::folders::find(arguments.state_dir.as_deref()).ok().filter(|_| !arguments.no_cache);
+    let index = index(&project, folders.as_ref());
     if let Some(name) = &arguments.references {
         let bounds =
             Bounds { deadline: Instant::now() + PATIENCE, places: arguments.limit, stop: &AtomicBool::new(false) };
@@ -113,14 +118,13 @@ fn answer(arguments: &Arguments) -> Result<Answer, String> {
 }
 
 /// The index of a project as it is now.
-fn index(project: &Path, no_cache: bool) -> Index {
+fn index(project: &Path, folders: Option<&Folders>) -> Index {
     let index = Index::new(project, Limits::default());
-    let folders = crate::folders::find(None).ok().filter(|_| !no_cache);
-    let known = folders.as_ref().is_some_and(|folders| store::load(&index, folders));
+    let known = folders.is_some_and(|folders| store::load(&index, folders));
     let files = index.files();
     let filled = index.fill(&Filling { stop: &AtomicBool::new(false), progress: &|_| {}, threads: None });
     if let Some(folders) = folders.filter(|_| !known || filled.parsed > 0 || filled.files != files)
-        && let Err(why) = store::save(&index, &folders)
+        && let Err(why) = store::save(&index, folders)
     {
         complain(&format!("the index is not kept: {}", plain(&why, WHY)));
     }

@@ -16,4 +16,5 @@ pub mod own;
 pub mod problems;
 pub mod refusals;
 pub mod reviews;
+pub mod symbols;
 pub mod writing;

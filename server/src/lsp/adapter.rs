@@ -11,19 +11,22 @@ use tower_lsp::lsp_types::{
     CodeActionKind, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionParams,
     CompletionResponse, DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
     DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
-    DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandParams, Hover, HoverParams,
-    InitializeParams, InitializeResult, InitializedParams, TextDocumentPositionParams, Url, WorkspaceFolder,
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentSymbolParams, DocumentSymbolResponse,
+    ExecuteCommandParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams, InitializeParams,
+    InitializeResult, InitializedParams, Location, ReferenceParams, SymbolInformation, TextDocumentPositionParams, Url,
+    WorkspaceFolder, WorkspaceSymbolParams,
 };
 
 use crate::features::diagnostics::Report;
 use crate::features::{actions, hooks, reviews};
 use crate::lsp::gate::Life;
 use crate::lsp::remote::{self, Remote};
-use crate::lsp::{capabilities, own, proto, uri};
+use crate::lsp::{capabilities, own, proto, symbols, uri};
 use crate::session::client::Profile;
 use crate::session::counting::Waiter;
 use crate::session::event::{Event, Reply};
 use crate::session::rulebook::{Inquiry, Meaning};
+use crate::session::symbols::Question;
 
 /// What the router calls.
 pub struct Adapter {
@@ -228,9 +231,42 @@ impl LanguageServer for Adapter {
                 let Some(report) = self.report(&document).await else { return Ok(None) };
                 let of = report.clone();
                 let told = self.inquire(&document, |reply| Inquiry::Findings { at, report: of, reply }).await;
-                Ok(told.flatten().map(|told| own::to_hover(&report.text, &told, profile)))
+                if let Some(told) = told.flatten() {
+                    return Ok(Some(own::to_hover(&report.text, &told, profile)));
+                }
+                let key = document.to_string();
+                let told = self.ask(|reply| Event::Symbols(Question::Hover { key, at, reply })).await.flatten();
+                Ok(told.map(|(text, told)| own::to_hover(&text, &told, profile)))
             }
         }
+    }
+
+    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+        let key = params.text_document.uri.to_string();
+        let found = self.ask(|reply| Event::Symbols(Question::Outline { key, reply })).await;
+        Ok(found.map(|(text, all)| symbols::to_outline(&text, &all, self.remote.profile())))
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<Vec<SymbolInformation>>> {
+        let found = self.ask(|reply| Event::Symbols(Question::Search { query: params.query, reply })).await;
+        Ok(found.map(|all| symbols::to_symbols(&all, self.remote.profile())))
+    }
+
+    async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let (key, at) = (text_document.uri.to_string(), proto::from_position(position));
+        let found = self.ask(|reply| Event::Symbols(Question::Definitions { key, at, reply })).await;
+        let places = found.map(|all| symbols::to_locations(&all, self.remote.profile()));
+        Ok(places.filter(|places| !places.is_empty()).map(GotoDefinitionResponse::Array))
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let (key, at) = (text_document.uri.to_string(), proto::from_position(position));
+        let with_definitions = params.context.include_declaration;
+        let question = |reply| Question::References { key, at, with_definitions, reply };
+        let found = self.ask(|reply| Event::Symbols(question(reply))).await;
+        Ok(found.map(|all| symbols::to_locations(&all, self.remote.profile())))
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

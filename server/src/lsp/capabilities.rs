@@ -10,6 +10,7 @@ use tower_lsp::lsp_types::{
 
 use crate::lsp::proto;
 use crate::session::client::Profile;
+use crate::session::settings::Symbols;
 use crate::text::Encoding;
 
 /// The answer to `initialize`.
@@ -30,6 +31,8 @@ fn capabilities(profile: &Profile) -> ServerCapabilities {
         workspace_diagnostics: false,
         work_done_progress_options: WorkDoneProgressOptions::default(),
     });
+    // A client that has another server for symbols says so before anything else.
+    let answers = Symbols::said(&profile.options).unwrap_or_default() == Symbols::All;
     ServerCapabilities {
         position_encoding: Some(match profile.encoding {
             Encoding::Utf8 => PositionEncodingKind::UTF8,
@@ -52,6 +55,10 @@ fn capabilities(profile: &Profile) -> ServerCapabilities {
             trigger_characters: Some(["[", "=", "\"", "'"].map(str::to_owned).to_vec()),
             ..CompletionOptions::default()
         }),
+        document_symbol_provider: answers.then_some(OneOf::Left(true)),
+        workspace_symbol_provider: answers.then_some(OneOf::Left(true)),
+        definition_provider: answers.then_some(OneOf::Left(true)),
+        references_provider: answers.then_some(OneOf::Left(true)),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: proto::COMMANDS.map(str::to_owned).to_vec(),

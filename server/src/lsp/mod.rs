@@ -8,10 +8,12 @@ mod capabilities;
 mod frames;
 mod gate;
 mod own;
+mod progress;
 mod proto;
 mod pump;
 mod remote;
 mod stdin;
+mod symbols;
 mod uri;
 
 use std::sync::{Arc, OnceLock};

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -19,10 +20,11 @@ use tower_lsp::lsp_types::{
 use crate::features::decisions::Decision;
 use crate::features::diagnostics::Report;
 use crate::lsp::gate::Life;
+use crate::lsp::progress::Indexing;
 use crate::lsp::pump::Pump;
 use crate::lsp::{proto, uri};
 use crate::session::client::Profile;
-use crate::session::editor::{Answered, CannotAsk, Editor, Level, Place, Target};
+use crate::session::editor::{Answered, CannotAsk, Editor, Filling, Level, Place, Target};
 
 /// How long a client may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,12 +49,15 @@ pub struct Remote {
     pump: Pump,
     life: Arc<Life>,
     profile: OnceLock<Profile>,
+    indexing: Indexing,
+    runtime: tokio::runtime::Handle,
 }
 
 impl Remote {
-    /// A client whose notifications go through `pump`.
+    /// A client whose notifications go through `pump`; to be made on the runtime.
     pub fn new(client: Client, pump: Pump, life: Arc<Life>) -> Remote {
-        Remote { client, pump, life, profile: OnceLock::new() }
+        let (indexing, runtime) = (Indexing::new(pump.clone()), tokio::runtime::Handle::current());
+        Remote { client, pump, life, profile: OnceLock::new(), indexing, runtime }
     }
 
     /// The client is ready to be told something.
@@ -193,6 +198,12 @@ impl Editor for Remote {
         if self.profile().refreshes_lenses {
             let client = self.client.clone();
             ask("workspace/codeLens/refresh", async move { client.code_lens_refresh().await });
+        }
+    }
+
+    fn tell_filling(&self, folder: &Path, filling: Filling) {
+        if self.profile().shows_progress {
+            self.indexing.tell(&self.client, &self.runtime, folder, filling);
         }
     }
 

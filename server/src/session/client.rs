@@ -38,6 +38,8 @@ pub struct Profile {
     pub wants_status: bool,
     /// It wants to be told of each decision of an agent.
     pub wants_decisions: bool,
+    /// It shows how far something is that it did not ask for.
+    pub shows_progress: bool,
     /// What it calls itself, as it may be shown.
     pub name: String,
     /// The URIs of the workspace's folders.
@@ -74,6 +76,7 @@ impl Profile {
             refreshes_lenses: says("/workspace/codeLens/refreshSupport"),
             fills_snippets: says("/textDocument/completion/completionItem/snippetSupport"),
             reads_markdown_alone: reads_markdown_alone(capability("/textDocument/hover/contentFormat")),
+            shows_progress: says("/window/workDoneProgress"),
             wants_status: says("/experimental/rulelineStatus"),
             wants_decisions: says("/experimental/rulelineDecisions"),
             name: name(parameters.pointer("/clientInfo/name")),

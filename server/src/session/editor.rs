@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use symbols::Progress;
 use syntax::Span;
 
 use crate::features::decisions::Decision;
@@ -42,6 +43,17 @@ pub struct Place {
     pub otherwise: String,
 }
 
+/// How far the index of a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filling {
+    /// It is being filled from now on.
+    Began,
+    /// So far.
+    Goes(Progress),
+    /// It is filled.
+    Ended,
+}
+
 /// A person's choice, none when they made none; or the editor cannot ask.
 pub type Answer = Result<Option<String>, CannotAsk>;
 
@@ -70,6 +82,8 @@ pub trait Editor: Send + Sync {
     fn ask(&self, question: &str, choices: [&'static str; 2], answered: Answered);
     /// Asks the client to ask for lenses again.
     fn refresh_lenses(&self);
+    /// Tells how far the index of a folder is.
+    fn tell_filling(&self, folder: &Path, filling: Filling);
     /// Tells a client that wants to know how things stand.
     fn tell_status(&self, status: &Value);
     /// Tells a client that wants to know of a decision.

@@ -25,6 +25,7 @@ use crate::session::live::News;
 use crate::session::questions::Question;
 use crate::session::refusals;
 use crate::session::rulebook::Inquiry;
+use crate::session::symbols;
 use crate::session::unsaved::Compared;
 use crate::text::Text;
 
@@ -111,6 +112,8 @@ pub enum Event {
         /// Gets the report; none when no such document is open.
         reply: oneshot::Sender<Option<Arc<Report>>>,
     },
+    /// A question about symbols.
+    Symbols(symbols::Question),
     /// A command that one of our actions offered.
     Commanded {
         /// The document it was offered in, if any.

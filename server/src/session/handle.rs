@@ -53,6 +53,7 @@ impl Session {
             Event::RefusalReviewed { made, reply } => self.take_refusal_review(made, reply),
             Event::Compared(compared) => self.take_compared(compared),
             Event::Leaving => self.leave(),
+            Event::Symbols(question) => self.ask_symbols(question),
             Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
             Event::CountWanted { path, waiter } => self.want_count(&path, waiter),
             Event::Counted { path, count, stopped } => self.take_count(path, count, &stopped),
@@ -91,6 +92,8 @@ impl Session {
         self.watcher = Watcher::start(self.events.clone(), self.engine.folders.as_ref());
         self.watch_roots();
         self.look_at_logs();
+        self.is_ready = true;
+        self.index_roots();
     }
 
     /// Watches, of all roots whose rulebooks may hold for something open, those that the client does not watch.
@@ -187,6 +190,7 @@ impl Session {
         self.clear(&Target::Document(document.uri), Some(document.version));
         self.unsaved.clean(key, (self.clock)());
         self.close_live(document.resolved.as_deref());
+        self.close_symbols(document.resolved.clone());
         if document.path.is_some_and(|path| is_rulebook(&path, self.user_folder()) || problems::is_config(&path)) {
             self.survey();
         }
@@ -204,6 +208,7 @@ impl Session {
         self.engine.rulebooks.forget();
         self.judge_all_anew();
         self.look_at_logs();
+        self.index_roots();
     }
 
     fn configure(&mut self, settings: &Value) {
@@ -212,11 +217,13 @@ impl Session {
             self.editor.say(Level::Warning, &format!("Ruleline: {problem}"));
         }
         if self.settings != former {
+            self.index_roots();
             self.judge_all_anew();
         }
     }
 
     fn notice(&mut self, paths: &[PathBuf]) {
+        self.note_symbols(paths);
         let hooks = paths.iter().any(|path| is_of_hooks(path));
         let rules = paths.iter().any(|path| is_of_rules(path, self.user_folder()) && !is_of_hooks(path));
         if hooks {

@@ -19,6 +19,7 @@ pub mod schedule;
 pub mod settings;
 mod snapshot;
 mod status;
+pub mod symbols;
 pub mod unsaved;
 mod watch;
 mod workers;
@@ -91,6 +92,10 @@ pub struct Session {
     /// What rules find in the workspace, and who counts it.
     counting: Counting,
     counters: Workers,
+    /// Who fills the symbol indexes.
+    fillers: Workers,
+    /// The client may be asked and told.
+    is_ready: bool,
     /// Where hooks stand may have changed: the client is to ask for lenses again.
     refresh_hooks: bool,
     /// What the client was last told of how things stand.
@@ -131,6 +136,8 @@ impl Session {
             workers: Workers::default(),
             counting: Counting::default(),
             counters: Workers::one(),
+            fillers: Workers::one(),
+            is_ready: false,
             refresh_hooks: false,
             told_status: None,
             live: Live::default(),

@@ -16,16 +16,40 @@ pub struct Settings {
     pub hints: bool,
     /// Whether a person trusts the workspace, so that git may be asked; none where the editor does not say.
     pub trusted: Option<bool>,
+    /// What the symbol index is for.
+    pub symbols: Symbols,
+}
+
+/// What the symbol index is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Symbols {
+    /// Questions of the editor, and of agents.
+    #[default]
+    All,
+    /// Questions of agents alone: another server answers the editor's.
+    Agents,
+    /// There is none.
+    Off,
+}
+
+impl Symbols {
+    const NAMED: [(&str, Symbols); 3] = [("all", Symbols::All), ("agents", Symbols::Agents), ("off", Symbols::Off)];
+
+    /// What the options say; none where they say nothing that can be.
+    pub fn said(options: &Value) -> Option<Symbols> {
+        let said = options.get("symbols")?.as_str()?;
+        Symbols::NAMED.iter().find(|(name, _)| *name == said).map(|(_, symbols)| *symbols)
+    }
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { baseline: None, hints: true, trusted: None }
+        Settings { baseline: None, hints: true, trusted: None, symbols: Symbols::All }
     }
 }
 
 /// The names in `initializationOptions`, and under `ruleline` in `workspace/didChangeConfiguration`.
-const KEYS: [&str; 3] = ["baseline", "hints", "trusted"];
+const KEYS: [&str; 4] = ["baseline", "hints", "trusted", "symbols"];
 
 impl Settings {
     /// The editor says that its user does not trust the workspace: nothing is offered but reading.
@@ -47,6 +71,7 @@ impl Settings {
     /// Takes over what a later change of the configuration says; never `trusted`.
     pub fn change(&mut self, options: &Value) -> Vec<String> {
         let mut problems = Vec::new();
+        let all = options;
         let Some(options) = options.as_object() else {
             // An empty Lua table is an empty list in JSON.
             let says_nothing = options.is_null() || options.as_array().is_some_and(Vec::is_empty);
@@ -66,6 +91,12 @@ impl Settings {
             None => {}
             Some(Value::Bool(hints)) => self.hints = *hints,
             Some(_) => problems.push("setting hints: expected true or false".into()),
+        }
+        if options.contains_key("symbols") {
+            match Symbols::said(all) {
+                Some(symbols) => self.symbols = symbols,
+                None => problems.push(r#"setting symbols: expected "all", "agents" or "off""#.into()),
+            }
         }
         let unknown = options.keys().filter(|key| !KEYS.contains(&key.as_str()));
         problems.extend(unknown.map(|key| {
@@ -95,10 +126,12 @@ mod tests {
             (json!({"trusted": true}), Settings { trusted: Some(true), ..default.clone() }, 0),
             (
                 json!({"baseline": "all", "hints": false}),
-                Settings { baseline: Some(Baseline::All), hints: false, trusted: None },
+                Settings { baseline: Some(Baseline::All), hints: false, ..default.clone() },
                 0,
             ),
             (json!({"baseline": "disk"}), Settings { baseline: Some(Baseline::Disk), ..default.clone() }, 0),
+            (json!({"symbols": "agents"}), Settings { symbols: Symbols::Agents, ..default.clone() }, 0),
+            (json!({"symbols": true}), default.clone(), 1),
             (json!({"baseline": "none", "hints": "no", "trusted": 1}), default.clone(), 3),
             (json!({"on_failure": "allow", "deciders": {}, "auto_approve": true}), default.clone(), 3),
             (json!([1]), default.clone(), 1),

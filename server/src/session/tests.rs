@@ -83,6 +83,8 @@ impl Editor for FakeEditor {
         *self.status.lock().unwrap() = status.clone();
     }
 
+    fn tell_filling(&self, _: &std::path::Path, _: super::editor::Filling) {}
+
     fn tell_decision(&self, decision: &Decision) {
         self.note(Said::Decision(decision.id.clone()));
     }
