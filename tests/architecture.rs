@@ -46,6 +46,7 @@ const USES: [(&str, &[&str]); 12] = [
     (
         "ruleline-server-lib",
         &[
+            "ruleline-agents",
             "ruleline-guard",
             "ruleline-hooks",
             "ruleline-records",

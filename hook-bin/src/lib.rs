@@ -13,6 +13,7 @@ pub mod hook;
 #[cfg(target_env = "musl")]
 mod memory;
 pub mod output;
+pub mod programs;
 
 const HELP: &str = "\
 Ruleline: one rulebook for your editor and your coding agent.

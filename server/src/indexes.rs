@@ -77,6 +77,11 @@ impl Rooted {
         Some(filled)
     }
 
+    /// Waits while the index is being filled.
+    pub fn wait_until_filled(&self) {
+        drop(self.looked.lock());
+    }
+
     /// Looks at the files again if the last look is old. An index that was never filled stays as it is.
     pub fn look(&self, folders: Option<&Folders>) {
         let last = match self.looked.try_lock() {

@@ -9,6 +9,7 @@ mod features;
 pub mod indexes;
 mod log;
 mod lsp;
+mod mcp;
 pub mod rulebooks;
 mod session;
 #[cfg(unix)]
@@ -22,14 +23,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{ArgGroup, Parser};
 use system::Folders;
 
 use crate::engine::Engine;
 
 /// Ruleline's language server: speaks LSP on stdin and stdout.
 #[derive(Debug, Parser)]
-#[command(name = "ruleline-server", version)]
+#[command(name = "ruleline-server", version, group(ArgGroup::new("rooted").args(["background", "mcp"])))]
 struct Arguments {
     /// Speak LSP on stdin and stdout (there is no other way; accepted because editors say it).
     #[arg(long)]
@@ -43,11 +44,15 @@ struct Arguments {
     /// Answer hooks without an editor, until nobody asks any more.
     #[arg(long, conflicts_with = "stdio")]
     background: bool,
+    /// Answer an agent's questions about symbols over MCP on stdin and stdout, for the one root given.
+    #[arg(long, conflicts_with_all = ["stdio", "background"])]
+    mcp: bool,
     /// How long a server in the background stays when nobody asks; 0 is for ever.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "background")]
     idle_exit: u64,
-    /// The projects a server in the background answers for; without any the one of the present folder.
-    #[arg(value_name = "ROOT", requires = "background")]
+    /// The projects a server in the background answers for, the one that MCP is about; without any that of the
+    /// present folder.
+    #[arg(value_name = "ROOT", requires = "rooted")]
     roots: Vec<PathBuf>,
     /// What is logged to stderr: error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
@@ -80,6 +85,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folders = Folders::find(arguments.state_dir.as_deref());
     let folders = folders.inspect_err(|refused| tracing::warn!("the user's rulebook does not hold: {refused}")).ok();
     let code = runtime.block_on(async {
+        if arguments.mcp {
+            return mcp::serve(&root_of(arguments.roots.first().cloned()), folders).await;
+        }
         let engine = Engine::new(folders, engine::person());
         if arguments.background {
             in_background(engine, arguments.roots, Duration::from_secs(arguments.idle_exit)).await
@@ -133,8 +141,7 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
         return 1;
     };
     if roots.is_empty() {
-        let here = std::env::current_dir().unwrap_or_default();
-        roots.push(system::roots::enclosing(&here).into_iter().next().map_or(here, |root| root.path));
+        roots.push(root_of(None));
     }
     let judging = Arc::new(socket::Judging::new(Arc::new(engine)));
     tokio::select! {
@@ -148,6 +155,17 @@ async fn in_background(engine: Engine, mut roots: Vec<PathBuf>, idle: Duration) 
         },
         _ = ending_signal() => 0,
     }
+}
+
+/// The root that was asked for, else the project of the working folder.
+fn root_of(asked: Option<PathBuf>) -> PathBuf {
+    asked.map_or_else(
+        || {
+            let here = std::env::current_dir().unwrap_or_default();
+            system::roots::enclosing(&here).into_iter().next().map_or(here, |root| root.path)
+        },
+        |asked| system::paths::absolute(&asked),
+    )
 }
 
 /// Hooks have no socket here.

@@ -11,6 +11,7 @@ pub mod parse;
 pub mod patch;
 mod payload;
 pub mod render;
+pub mod settings;
 mod tools;
 
 pub use decision::{Decision, Permission};

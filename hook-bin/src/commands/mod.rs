@@ -10,6 +10,7 @@ pub mod check;
 pub mod demo;
 pub mod hooks;
 pub mod init;
+pub mod mcp;
 pub mod symbols;
 
 /// One command.
@@ -23,7 +24,8 @@ pub struct Command {
 }
 
 /// The commands, in the order of the help.
-pub const TABLE: &[Command] = &[init::COMMAND, check::COMMAND, hooks::COMMAND, symbols::COMMAND, demo::COMMAND];
+pub const TABLE: &[Command] =
+    &[init::COMMAND, check::COMMAND, hooks::COMMAND, symbols::COMMAND, mcp::COMMAND, demo::COMMAND];
 
 /// Reads the words of a command.
 ///

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -268,20 +268,6 @@ fn uri(path: &Path) -> String {
         }
     }
     uri
-}
-
-/// The server beside this program, else the first one on the PATH.
-///
-/// # Errors
-/// In one line: there is none.
-pub fn server(own: &Path) -> Result<PathBuf, String> {
-    let name = format!("ruleline-server{}", std::env::consts::EXE_SUFFIX);
-    let beside = own.with_file_name(&name);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    // A relative entry means whatever folder one stands in.
-    let on_path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(&name));
-    let found = std::iter::once(beside).chain(on_path).find(|program| program.is_file());
-    found.ok_or_else(|| format!("{name} is neither beside {} nor on the PATH", own.display()))
 }
 
 #[cfg(test)]

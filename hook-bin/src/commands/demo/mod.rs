@@ -123,7 +123,7 @@ impl Stage {
     /// A project with one rule and one file.
     fn set() -> Result<Stage, String> {
         let program = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
-        let server = editor::server(&program)?;
+        let server = crate::programs::server(&program)?;
         let failed = |error: std::io::Error| format!("there is no room for a temporary project: {error}");
         let temporary = tempfile::Builder::new().prefix("ruleline-demo-").tempdir().map_err(failed)?;
         let base = temporary.path().canonicalize().map_err(failed)?;
