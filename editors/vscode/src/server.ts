@@ -239,7 +239,9 @@ export class Server implements vscode.Disposable {
     const goesBack = change.affectsConfiguration("ruleline.baseline") && wants.baseline === undefined;
     // That the workspace is trusted changes which settings count, and mostly none of these.
     const isOther = change.affectsConfiguration("ruleline.server") && this.#launched !== launchSettings();
-    if (isOther || goesBack) {
+    // What a server can do it says once.
+    const otherAnswers = change.affectsConfiguration("ruleline.symbols");
+    if (isOther || goesBack || otherAnswers) {
       void this.restart();
     } else if (change.affectsConfiguration("ruleline.baseline") || change.affectsConfiguration("ruleline.hints")) {
       void this.#connection?.configure(wants).catch(() => undefined);
@@ -260,8 +262,9 @@ function launchSettings(): string {
 }
 
 /** What a workspace may say as well: how an edit is counted and what is shown beside it. */
-function wishes(): { baseline?: string; hints: boolean } {
+function wishes(): { baseline?: string; hints: boolean; symbols: string } {
   const baseline = settings().get<string>("baseline", "project");
   const hints = settings().get<boolean>("hints", true);
-  return baseline === "project" ? { hints } : { baseline, hints };
+  const symbols = settings().get<string>("symbols", "all");
+  return baseline === "project" ? { hints, symbols } : { baseline, hints, symbols };
 }

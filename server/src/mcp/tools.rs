@@ -320,7 +320,7 @@ struct Said {
 
 impl Said {
     fn line(&mut self, line: &str) {
-        if self.text.len() + line.len() + 1 <= LONGEST {
+        if self.text.len() + line.len() < LONGEST {
             let _ = writeln!(self.text, "{line}");
         } else if !self.is_cut {
             self.is_cut = true;

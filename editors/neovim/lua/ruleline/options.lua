@@ -8,8 +8,10 @@ local M = {}
 ---repository's git data is read, and a buffer is compared with the file on disk.
 ---@field baseline? "head"|"disk"|"all" What a buffer is compared with in a trusted project; default `"head"`.
 ---@field hints? boolean Whether what a rule would say of lines that did not change is shown as hints; default true.
+---@field symbols? "all"|"agents"|"off" Who asks for symbols; default `"all"`.
 
 local BASELINES = { head = true, disk = true, all = true }
+local SYMBOLS = { all = true, agents = true, off = true }
 
 local function is_list(value)
   if type(value) ~= "table" or #value == 0 then
@@ -42,6 +44,12 @@ local EXPECTED = {
     "true or false",
     function(value)
       return type(value) == "boolean"
+    end,
+  },
+  symbols = {
+    '"all", "agents" or "off"',
+    function(value)
+      return SYMBOLS[value] == true
     end,
   },
 }
@@ -85,7 +93,7 @@ end
 ---@param root? string
 function M.said(root)
   local said = vim.empty_dict()
-  said.baseline, said.hints = M.chosen.baseline, M.chosen.hints
+  said.baseline, said.hints, said.symbols = M.chosen.baseline, M.chosen.hints, M.chosen.symbols
   if type(M.chosen.trusted) == "function" then
     local trusted = M.chosen.trusted(root)
     if type(trusted) == "boolean" then
