@@ -365,7 +365,10 @@ fn an_editor_that_goes_leaves_nothing_behind() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
-            } else if !["records", "sessions"].iter().any(|kept| entry.path().starts_with(project.state().join(kept))) {
+            } else if !["cache", "records", "sessions"]
+                .iter()
+                .any(|kept| entry.path().starts_with(project.state().join(kept)))
+            {
                 left.push(entry.path().strip_prefix(project.state()).unwrap().display().to_string());
             }
         }

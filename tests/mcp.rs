@@ -203,8 +203,11 @@ fn s28_nothing_is_told_of_what_is_hidden_ignored_or_outside() {
 
 #[test]
 fn s28_answers_are_bounded() {
-    let text =
-        (0..5000).map(|number| format!("def needle_{number}(): pass  # {}\n", "x".repeat(200))).collect::<String>();
+    let lines = (0..5000).map(|number| format!("def needle_{number}(): pass  # {}", "x".repeat(200)));
+    let text = lines.collect::<Vec<_>>().join(
+        "
+",
+    );
     let mut case = Case::new(&[("many.py", &text)]);
     for (tool, arguments) in [
         ("search_text", json!({"pattern": "needle", "limit": 1_000_000})),
