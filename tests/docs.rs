@@ -179,15 +179,18 @@ fn the_keys_of_a_rule_are_those_that_an_editor_knows() {
 
 #[test]
 fn the_settings_are_those_that_an_editor_knows() {
-    use guard::config::keys::{AGENT, CONFIG, KEPT};
+    use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, KEPT, REMINDER, SESSION};
     use guard::config::{Law, law_of};
 
     let text = page("docs/settings.md");
     let mut documented = BTreeSet::new();
     for row in rows(&text, "key") {
         let name = row[0].trim_matches('`');
-        let (table, key) = match name.strip_prefix("[agents.NAME] ") {
-            Some(name) => ("agents", rules::keys::find(&AGENT, name)),
+        let (table, key) = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
+            Some(("agents.NAME", name)) => ("agents", rules::keys::find(&AGENT, name.trim())),
+            Some(("auto_approve", name)) => ("auto_approve", rules::keys::find(&AUTO_APPROVE, name.trim())),
+            Some(("session", name)) => ("session", rules::keys::find(&SESSION, name.trim())),
+            Some((name, _)) => (name, rules::keys::find(&CONFIG, name)),
             None => (name, rules::keys::find(&CONFIG, name)),
         };
         let key = key.unwrap_or_else(|| panic!("{name} is in no table"));
@@ -201,6 +204,19 @@ fn the_settings_are_those_that_an_editor_knows() {
         documented.insert(table.to_owned());
     }
     assert_eq!(documented, rules::keys::names(&CONFIG).map(str::to_owned).into());
+    let reminder: Vec<Vec<String>> = rows(&page("docs/reminder.md"), "key");
+    let named: Vec<&str> = reminder.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
+    assert_eq!(named, rules::keys::names(&REMINDER));
+    for row in reminder.iter().filter(|row| !row[0].contains("mode")) {
+        let usual =
+            row[0].split('`').skip(1).step_by(2).map(|name| rules::keys::find(&REMINDER, name).unwrap().usual.unwrap());
+        let told = if row[1].contains('[') {
+            vec![row[1].trim_matches('`')]
+        } else {
+            row[1].split('`').skip(1).step_by(2).collect()
+        };
+        assert_eq!(told, usual.collect::<Vec<_>>(), "{}", row[0]);
+    }
     let kept = text.lines().find(|line| line.contains("do nothing in this one")).unwrap();
     let kept: Vec<&str> = kept.split('`').skip(1).step_by(2).collect();
     assert_eq!(kept, KEPT);

@@ -261,11 +261,9 @@ fn s16_a_usage_error_is_answered_in_the_dialect_or_blocks() {
 fn guards_of_later_versions_are_neutral_and_say_so() {
     let project = Project::new();
     let payload = project.payload_write(".claude/settings.json", "{}").to_string();
-    for guard in ["pick-skill", "remind", "auto-approve", "plan-guard"] {
-        let said = project.hook(&[guard, "--agent", "claude"], &payload);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""), "{guard}");
-        assert!(said.stderr.contains(guard), "{guard}");
-    }
+    let said = project.hook(&["pick-skill", "--agent", "claude"], &payload);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""));
+    assert!(said.stderr.contains("pick-skill"));
 }
 
 #[test]

@@ -85,11 +85,8 @@ fn the_index_is_kept_for_the_user_alone_and_can_be_done_without() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        assert_eq!(mode(&case.cache()), 0o700);
-        assert_eq!(mode(&kept[0]), 0o600);
-        fn mode(path: &Path) -> u32 {
-            path.metadata().unwrap().permissions().mode() & 0o777
-        }
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&case.cache()), mode(&kept[0])), (0o700, 0o600));
     }
     // Of another version, or broken: as if there were none.
     std::fs::write(&kept[0], "RLSYMS\0\u{7f} and more").unwrap();

@@ -10,6 +10,7 @@ pub mod accelerator;
 pub mod commands;
 pub mod folders;
 pub mod hook;
+pub mod index;
 #[cfg(target_env = "musl")]
 mod memory;
 pub mod output;

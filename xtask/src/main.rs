@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "what these commands print is their result")]
 
+mod agents;
 mod bench;
 mod debian;
 mod demo;

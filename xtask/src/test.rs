@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::process::{cargo, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{emacs, helix, kakoune, neovim, tools, vscode};
+use crate::{agents, emacs, helix, kakoune, neovim, tools, vscode};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -45,6 +45,8 @@ enum Stage {
     Helix,
     /// The server in Kakoune with kakoune-lsp, set up as its page says
     Kakoune,
+    /// The index and the reminder with the official MCP client and with Claude Code
+    Agents,
     /// The extension in a real VS Code in a browser
     Vscode,
 }
@@ -62,11 +64,20 @@ impl Test {
                     Stage::Emacs,
                     Stage::Helix,
                     Stage::Kakoune,
+                    Stage::Agents,
                     Stage::Vscode,
                 ]
             }
             (true, false) => {
-                vec![Stage::Cargo, Stage::Neovim, Stage::Emacs, Stage::Helix, Stage::Kakoune, Stage::Vscode]
+                vec![
+                    Stage::Cargo,
+                    Stage::Neovim,
+                    Stage::Emacs,
+                    Stage::Helix,
+                    Stage::Kakoune,
+                    Stage::Agents,
+                    Stage::Vscode,
+                ]
             }
         };
         run_with_retries(&mut cargo(&["fetch", "--locked"]))?;
@@ -101,6 +112,7 @@ impl Stage {
             Stage::Emacs => "emacs",
             Stage::Helix => "helix",
             Stage::Kakoune => "kakoune",
+            Stage::Agents => "agents",
             Stage::Vscode => "vscode",
         }
     }
@@ -114,6 +126,7 @@ impl Stage {
             Stage::Emacs => emacs::test(EDITOR_LIMIT),
             Stage::Helix => helix::test(),
             Stage::Kakoune => kakoune::test(),
+            Stage::Agents => agents::test(),
             Stage::Vscode => vscode::test(BROWSER_LIMIT, None),
         }
     }

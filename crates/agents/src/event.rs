@@ -156,6 +156,10 @@ pub struct Event {
     pub call_id: Option<String>,
     /// The call, where the event has one. `Err` says in one line why a guarded tool's input could not be read.
     pub call: Option<Result<ToolCall, String>>,
+    /// What is known of how the call went, where it is over.
+    pub response: ToolResponse,
+    /// How a session began (`startup`, `resume`, `clear`, `compact`, ...), where the event says; untrusted text.
+    pub source: Option<String>,
     /// At a stop: the agent is already going on because a hook blocked the stop before.
     pub stop_active: bool,
 }
@@ -165,6 +169,20 @@ impl Event {
     pub fn head(&self) -> Head<'_> {
         Head { dialect: self.dialect, kind: self.kind, name: &self.name, mode: self.mode }
     }
+}
+
+/// How a call went, by its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolResponse {
+    /// There is no result.
+    #[default]
+    None,
+    /// The result does not say.
+    Unclear,
+    /// The result is an object that does not say that it is an error.
+    Succeeded,
+    /// The result says that it is an error.
+    Failed,
 }
 
 /// What an answer needs to know of the event it answers.
@@ -185,11 +203,16 @@ pub struct Head<'a> {
 pub enum ToolCall {
     /// Reads a file.
     Read {
-        /// The file.
+        /// The file; empty where the call does not say.
         path: String,
     },
-    /// Searches text or names.
-    Search,
+    /// Searches.
+    Search {
+        /// Through what.
+        among: Among,
+        /// What is searched for, where the call says.
+        pattern: Option<String>,
+    },
     /// Lists a folder.
     List,
     /// Replaces a file's whole content.
@@ -237,7 +260,7 @@ impl ToolCall {
     pub fn canonical(&self) -> Option<&'static str> {
         match self {
             ToolCall::Read { .. } => Some("read"),
-            ToolCall::Search => Some("search"),
+            ToolCall::Search { .. } => Some("search"),
             ToolCall::List => Some("list"),
             ToolCall::Write { .. } => Some("write"),
             ToolCall::Edit { .. } | ToolCall::Patch { .. } | ToolCall::Notebook(_) => Some("edit"),
@@ -245,6 +268,15 @@ impl ToolCall {
             ToolCall::Mcp { .. } | ToolCall::Other => None,
         }
     }
+}
+
+/// What a search goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// The text of files.
+    Texts,
+    /// The names of files.
+    Paths,
 }
 
 /// One replacement of an [`ToolCall::Edit`].

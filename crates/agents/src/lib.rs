@@ -16,7 +16,10 @@ mod tools;
 
 pub use decision::{Decision, Permission};
 pub use edit::{After, Cell, FileEdit, Files, Fresh, edits};
-pub use event::{Dialect, EditStep, Event, EventKind, Head, NotebookEdit, NotebookMode, PermissionMode, ToolCall};
+pub use event::{
+    Among, Dialect, EditStep, Event, EventKind, Head, NotebookEdit, NotebookMode, PermissionMode, ToolCall,
+    ToolResponse,
+};
 pub use parse::{MAX_PAYLOAD, ParseError, parse};
 pub use payload::payload;
 pub use render::{Answer, AskUnattended, RenderOptions, answered, render, takes_context};

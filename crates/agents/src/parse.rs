@@ -9,9 +9,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use memchr::memmem;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
-use crate::event::{Dialect, Event, EventKind, Head, PermissionMode, ToolCall};
+use crate::event::{Dialect, Event, EventKind, Head, PermissionMode, ToolCall, ToolResponse};
 use crate::json::{self, Fields, Reading, Value};
 use crate::tools;
 
@@ -86,13 +87,15 @@ pub fn parse(dialect: Option<Dialect>, event: Option<&str>, bytes: &[u8]) -> Res
             tool,
             call_id: payload.take_text("tool_use_id"),
             call,
+            response: payload.response,
+            source: payload.take_text("source"),
             stop_active,
         })
     })
 }
 
 /// The fields that are kept; all others are skipped unread.
-const KEPT: [&str; 13] = [
+const KEPT: [&str; 14] = [
     "hook_event_name",
     "session_id",
     "agent_id",
@@ -106,14 +109,16 @@ const KEPT: [&str; 13] = [
     "turn_id",
     "transcript_path",
     "model",
+    "source",
 ];
 
-/// The fields that only tell that a tool has run.
-const RESPONSE: [&str; 2] = ["tool_response", "error"];
+/// The field that tells how a call went, and the one that tells that it went wrong.
+const RESPONSE: &str = "tool_response";
+const ERROR: &str = "error";
 
 struct Payload {
     fields: Fields,
-    ran: bool,
+    response: ToolResponse,
 }
 
 impl Payload {
@@ -157,7 +162,7 @@ impl Payload {
         if let Some(name) = name {
             return (kind, name);
         }
-        let kind = match (self.fields.has(&["tool_name", "tool_input"]), self.ran) {
+        let kind = match (self.fields.has(&["tool_name", "tool_input"]), self.response != ToolResponse::None) {
             (false, _) => EventKind::Other,
             (true, false) => EventKind::PreToolUse,
             (true, true) => EventKind::PostToolUse,
@@ -222,16 +227,83 @@ impl<'de> Visitor<'de> for TopLevel<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload, A::Error> {
-        let mut payload = Payload { fields: Fields::default(), ran: false };
+        let mut payload = Payload { fields: Fields::default(), response: ToolResponse::None };
         while let Some(key) = map.next_key::<Cow<str>>()? {
             if KEPT.iter().any(|name| json::same_key(&key, name)) {
                 payload.fields.0.push((key.into_owned(), map.next_value_seed(self.0)?));
+            } else if json::same_key(&key, RESPONSE) {
+                payload.response = map.next_value_seed(ResponseSeed)?;
             } else {
-                payload.ran |= RESPONSE.iter().any(|name| json::same_key(&key, name));
+                if json::same_key(&key, ERROR) && payload.response == ToolResponse::None {
+                    payload.response = ToolResponse::Failed;
+                }
                 map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(payload)
+    }
+}
+
+/// Reads how a call went, and nothing else of what may be large.
+struct ResponseSeed;
+
+impl<'de> DeserializeSeed<'de> for ResponseSeed {
+    type Value = ToolResponse;
+
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<ToolResponse, D::Error> {
+        input.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ResponseSeed {
+    type Value = ToolResponse;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("the result of a call")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolResponse, A::Error> {
+        let mut response = ToolResponse::Succeeded;
+        while let Some(key) = map.next_key::<Cow<str>>()? {
+            if json::same_key(&key, "is_error") {
+                let value: Box<RawValue> = map.next_value()?;
+                if value.get() == "true" {
+                    response = ToolResponse::Failed;
+                }
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(response)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ToolResponse, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
+    }
+
+    fn visit_unit<E>(self) -> Result<ToolResponse, E> {
+        Ok(ToolResponse::Unclear)
     }
 }
 

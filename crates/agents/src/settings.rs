@@ -1,7 +1,7 @@
-//! What an agent's own settings keep from it: files that it may not read.
+//! What agents' own settings say: which files an agent may not read, and which servers of tools it has.
 //!
-//! Claude Code's `permissions.deny` with `Read(PATTERN)`; the patterns are those of ignore files, and where they begin
-//! says where they count from. Reads no file.
+//! Claude Code's `permissions.deny` with `Read(PATTERN)`, whose patterns are those of ignore files, and where they begin
+//! says where they count from; its `mcpServers` and Codex's `mcp_servers`. Reads no file.
 
 use serde_json::Value;
 
@@ -9,6 +9,11 @@ use serde_json::Value;
 pub const OF_PROJECT: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 /// The settings file of a user, relative to the home folder.
 pub const OF_USER: &str = ".claude/settings.json";
+
+/// The files of a project, relative to its root, that name servers of tools.
+pub const SERVERS_OF_PROJECT: [&str; 2] = [".mcp.json", ".codex/config.toml"];
+/// The files of a user, relative to the home folder, that name servers of tools.
+pub const SERVERS_OF_USER: [&str; 2] = [".claude.json", ".codex/config.toml"];
 
 /// Where a pattern counts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +45,29 @@ pub fn unreadable(json: &[u8]) -> Vec<Denied> {
     rules.into_iter().flatten().filter_map(Value::as_str).filter_map(denied).collect()
 }
 
+/// The servers of tools that a settings file names, in JSON or TOML; a file that is neither names none.
+pub fn servers(file: &[u8]) -> Vec<String> {
+    let Ok(text) = std::str::from_utf8(file) else { return Vec::new() };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with('{') {
+        let settings: Value = serde_json::from_str(text).unwrap_or_default();
+        let of = |value: &Value| -> Vec<String> {
+            let servers = value.get("mcpServers").and_then(Value::as_object);
+            servers.into_iter().flat_map(|servers| servers.keys().cloned()).collect()
+        };
+        // Claude Code keeps those of each project in one file.
+        let projects = settings.get("projects").and_then(Value::as_object);
+        let of_projects = projects.into_iter().flat_map(|projects| projects.values()).flat_map(of);
+        return of(&settings).into_iter().chain(of_projects).collect();
+    }
+    let headers = text.lines().filter_map(|line| line.trim().strip_prefix("[mcp_servers."));
+    headers
+        .filter_map(|rest| rest.split_once(']').map(|(name, _)| name))
+        .map(|name| name.trim_matches('"').to_owned())
+        .filter(|name| !name.contains('.'))
+        .collect()
+}
+
 fn denied(rule: &str) -> Option<Denied> {
     let rest = rule.trim().strip_prefix("Read")?;
     if rest.is_empty() {
@@ -61,6 +89,23 @@ fn denied(rule: &str) -> Option<Denied> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_are_found_in_each_kind_of_file() {
+        for (file, expected) in [
+            (r#"{"mcpServers": {"serena": {}, "x": {}}}"#, &["serena", "x"][..]),
+            (r#"{"projects": {"/p": {"mcpServers": {"ruleline": {}}}}}"#, &["ruleline"]),
+            (
+                "model = \"m\"\n[mcp_servers.serena]\ncommand = \"uvx\"\n[mcp_servers.serena.env]\nA = \"b\"\n",
+                &["serena"],
+            ),
+            ("[mcp_servers.\"a\"]\n", &["a"]),
+            ("{", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(servers(file.as_bytes()), expected, "{file}");
+        }
+    }
 
     #[test]
     fn what_may_not_be_read_is_found() {

@@ -2,7 +2,7 @@
 //!
 //! The tool's name decides how its input is read; only a tool that is in no table is looked through for a patch.
 
-use crate::event::{Dialect, EditStep, NotebookEdit, NotebookMode, ToolCall};
+use crate::event::{Among, Dialect, EditStep, NotebookEdit, NotebookMode, ToolCall};
 use crate::json::{Fields, Value};
 use crate::patch;
 
@@ -10,7 +10,10 @@ use crate::patch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Read,
+    /// Through texts.
     Search,
+    /// Through names of files.
+    Find,
     List,
     Write,
     Edit,
@@ -27,7 +30,7 @@ const CLAUDE: &[(&str, Shape)] = &[
     ("Edit", Shape::Edit),
     ("Write", Shape::Write),
     ("Grep", Shape::Search),
-    ("Glob", Shape::Search),
+    ("Glob", Shape::Find),
     ("LS", Shape::List),
     ("MultiEdit", Shape::Edit),
     ("NotebookEdit", Shape::Notebook),
@@ -62,7 +65,24 @@ const CODEX: &[(&str, Shape)] = &[
     ("update_plan", Shape::Plain),
 ];
 
+/// Names of tools that only other agents have; what they are called there they mean everywhere.
+const OTHERS: &[(&str, Shape)] = &[
+    ("grep", Shape::Search),
+    ("grep_search", Shape::Search),
+    ("glob", Shape::Find),
+    ("file_search", Shape::Find),
+    ("read", Shape::Read),
+    ("read_file", Shape::Read),
+    ("readFile", Shape::Read),
+    ("list_dir", Shape::List),
+    ("run_terminal_command", Shape::Shell),
+    ("run_in_terminal", Shape::Shell),
+    ("functions.shell_command", Shape::Shell),
+];
+
 const PATH: &[&str] = &["file_path", "path"];
+const READ_PATH: &[&str] = &["file_path", "target_file", "notebook_path", "path"];
+const PATTERN: &[&str] = &["pattern", "query", "regex"];
 const NOTEBOOK_PATH: &[&str] = &["notebook_path", "file_path", "path"];
 const CONTENT: &[&str] = &["content"];
 const OLD: &[&str] = &["old_string"];
@@ -86,7 +106,8 @@ pub(crate) fn read(dialect: Dialect, tool: &str, input: Option<Value>) -> Result
         }
         other => {
             return match shape {
-                Some(Shape::Search) => Ok(ToolCall::Search),
+                Some(Shape::Search) => Ok(ToolCall::Search { among: Among::Texts, pattern: None }),
+                Some(Shape::Find) => Ok(ToolCall::Search { among: Among::Paths, pattern: None }),
                 Some(Shape::List) => Ok(ToolCall::List),
                 Some(Shape::Read | Shape::Plain) => Ok(ToolCall::Other),
                 None if !tool.is_empty() => Ok(other_tool(tool, &other.unwrap_or(Value::Null))),
@@ -97,12 +118,14 @@ pub(crate) fn read(dialect: Dialect, tool: &str, input: Option<Value>) -> Result
     };
     let shape = shape.or_else(|| tool.is_empty().then(|| guess(&fields)).flatten());
     match shape {
-        Some(Shape::Search) => Ok(ToolCall::Search),
+        Some(Shape::Search) => Ok(search(Among::Texts, &mut fields)),
+        Some(Shape::Find) => Ok(search(Among::Paths, &mut fields)),
         Some(Shape::List) => Ok(ToolCall::List),
         Some(Shape::Plain) => Ok(ToolCall::Other),
-        Some(Shape::Read) => Ok(match fields.take(NOTEBOOK_PATH) {
+        Some(Shape::Read) => Ok(match fields.take(READ_PATH) {
             Ok(Some(Value::Text(path))) => ToolCall::Read { path },
-            _ => ToolCall::Other,
+            // The agent refuses it by itself.
+            _ => ToolCall::Read { path: String::new() },
         }),
         Some(Shape::Write) => write(tool, &mut fields),
         Some(Shape::Edit) => edit(tool, &mut fields),
@@ -120,7 +143,15 @@ fn shape(dialect: Dialect, tool: &str) -> Option<Shape> {
         Dialect::Claude => (CLAUDE, CODEX),
         Dialect::Codex => (CODEX, CLAUDE),
     };
-    own.iter().chain(other).find(|(name, _)| *name == tool).map(|(_, shape)| *shape)
+    own.iter().chain(other).chain(OTHERS).find(|(name, _)| *name == tool).map(|(_, shape)| *shape)
+}
+
+fn search(among: Among, fields: &mut Fields) -> ToolCall {
+    let pattern = match fields.take(PATTERN) {
+        Ok(Some(Value::Text(pattern))) => Some(pattern),
+        _ => None,
+    };
+    ToolCall::Search { among, pattern }
 }
 
 fn guess(fields: &Fields) -> Option<Shape> {

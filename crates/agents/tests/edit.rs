@@ -93,7 +93,11 @@ fn edits_are_applied_to_the_file() {
     for (call, wanted) in table {
         assert_eq!(outline(call, &files).unwrap(), [*wanted], "{call:?}");
     }
-    for call in [ToolCall::Search, ToolCall::Shell { command: "x".into() }, ToolCall::Other] {
+    for call in [
+        ToolCall::Search { among: agents::Among::Texts, pattern: None },
+        ToolCall::Shell { command: "x".into() },
+        ToolCall::Other,
+    ] {
         assert!(outline(&call, &files).unwrap().is_empty());
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use agents::{Dialect, EventKind, PermissionMode, ToolCall, parse};
+use agents::{Among, Dialect, EventKind, PermissionMode, ToolCall, ToolResponse, parse};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -58,9 +58,9 @@ fn tools_are_read_by_name() {
     let begin = "*** Begin Patch\n*** Add File: a\n+x\n";
     let table: &[(&str, serde_json::Value, Result<ToolCall, String>)] = &[
         ("Read", json!({"file_path": "a", "offset": 3}), Ok(ToolCall::Read { path: "a".into() })),
-        ("Read", json!({"file_path": 5}), Ok(ToolCall::Other)),
-        ("Grep", json!({"pattern": 5}), Ok(ToolCall::Search)),
-        ("Glob", json!({"pattern": "x"}), Ok(ToolCall::Search)),
+        ("Read", json!({"file_path": 5}), Ok(ToolCall::Read { path: String::new() })),
+        ("Grep", json!({"pattern": 5}), Ok(ToolCall::Search { among: Among::Texts, pattern: None })),
+        ("Glob", json!({"pattern": "x"}), Ok(ToolCall::Search { among: Among::Paths, pattern: Some("x".into()) })),
         ("LS", json!({"path": "x"}), Ok(ToolCall::List)),
         ("Write", json!({"file_path": "a", "content": "x"}), write("x")),
         ("Write", json!({"filePath": "a", "content": begin}), write(begin)),
@@ -286,4 +286,24 @@ proptest! {
         let event = parse(Some(Dialect::Claude), None, payload.as_bytes()).unwrap();
         prop_assert_eq!(event.call, Some(Ok(ToolCall::Write { path: "a".into(), content })));
     }
+}
+
+#[test]
+fn how_a_call_went_is_told_by_its_result() {
+    for (response, expected) in [
+        (json!({"isError": false, "content": []}), ToolResponse::Succeeded),
+        (json!({"is_error": true}), ToolResponse::Failed),
+        (json!({"isError": "true"}), ToolResponse::Succeeded),
+        (json!({}), ToolResponse::Succeeded),
+        (json!("text"), ToolResponse::Unclear),
+        (json!([{"type": "text"}]), ToolResponse::Unclear),
+        (json!(null), ToolResponse::Unclear),
+    ] {
+        let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "mcp__s__t", "tool_response": response});
+        let event = parse(Some(Dialect::Claude), None, payload.to_string().as_bytes()).unwrap();
+        assert_eq!(event.response, expected, "{payload}");
+    }
+    let payload = json!({"hook_event_name": "SessionStart", "source": "compact"});
+    let event = parse(Some(Dialect::Codex), None, payload.to_string().as_bytes()).unwrap();
+    assert_eq!((event.response, event.source.as_deref()), (ToolResponse::None, Some("compact")));
 }

@@ -4,9 +4,11 @@
 //! what is the user's alone is told so. A file that is wrong never loosens: what it says wrongly is as if not said.
 
 pub mod keys;
+mod tables;
 
 use std::path::{Path, PathBuf};
 
+use crate::remind;
 use system::OpenError;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -77,6 +79,28 @@ pub enum Log {
     Off,
 }
 
+/// Whose symbolic tools are approved in the modes in which edits are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AutoApprove {
+    /// The servers, by their whole names.
+    pub servers: Vec<String>,
+    /// Tools of theirs that are not; `*` stands for anything.
+    pub exclude: Vec<String>,
+}
+
+/// What a session is told as it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// It is told of rules, hooks and symbolic tools.
+    pub briefing: bool,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        Session { briefing: true }
+    }
+}
+
 /// Settings after the law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -100,6 +124,12 @@ pub struct Config {
     pub project_hooks_may_allow: bool,
     /// Interpreters that are tried before the usual ones; absolute.
     pub interpreters: Vec<PathBuf>,
+    /// When an agent that searches and reads is told what the index knows.
+    pub reminder: remind::Settings,
+    /// Which servers' symbolic tools are approved.
+    pub auto_approve: AutoApprove,
+    /// What a session is told as it begins.
+    pub session: Session,
     /// What is wrong with the files.
     pub problems: Vec<ConfigProblem>,
 }
@@ -117,6 +147,9 @@ impl Default for Config {
             keeps_changed_hooks: false,
             project_hooks_may_allow: false,
             interpreters: Vec::new(),
+            reminder: remind::Settings::default(),
+            auto_approve: AutoApprove::default(),
+            session: Session::default(),
             problems: Vec::new(),
         }
     }
@@ -154,7 +187,7 @@ pub enum Law {
 }
 
 /// The law, as it stands in the product's description of `config.toml`.
-const LAW: [(&str, Law); 18] = [
+const LAW: [(&str, Law); 19] = [
     ("agents", Law::UserOnly),
     ("ask_unattended", Law::UserOnly),
     ("auto_approve", Law::UserOnly),
@@ -170,6 +203,7 @@ const LAW: [(&str, Law); 18] = [
     ("on_failure", Law::Tighten),
     ("project_hooks_may_allow", Law::UserOnly),
     ("reminder", Law::Set),
+    ("session", Law::UserOnly),
     ("symbols", Law::Set),
     ("telemetry", Law::UserOnly),
     ("unsaved_buffers", Law::Tighten),
@@ -327,6 +361,9 @@ impl Config {
                 _ => Err(format!("`{name}` is one of true, false")),
             },
             "interpreters" => self.set_interpreters(value),
+            "reminder" => tables::reminder(value, &mut self.reminder),
+            "auto_approve" => tables::auto_approve(value, &mut self.auto_approve),
+            "session" => tables::session(value, &mut self.session),
             _ => Ok(()),
         }
     }

@@ -17,6 +17,7 @@ use rules::{Change, Effect, FactSource};
 use system::{Folders, paths, roots};
 
 use crate::accelerate::{Accelerator, Meanwhile};
+use crate::assist::{self, Assist};
 use crate::books::{Place, RulebookSource};
 use crate::config::{Config, InstructionCheck, PROJECT_CONFIG, UnsavedBuffers, read_project};
 use crate::hooks::Running;
@@ -27,6 +28,7 @@ use crate::reasons::Report;
 use crate::session::{self, Session};
 use crate::shell;
 use crate::stack::{self, Spelled, Surroundings};
+use crate::symbols::SymbolLookup;
 use crate::trace::Basis;
 use crate::unsaved::Buffers;
 use outcome::{Outcome, see_config};
@@ -51,8 +53,19 @@ pub struct Guards<'a> {
     pub no_instruction_check: bool,
     /// What hooks are run with; none runs no hook.
     pub hooks: Option<HookRun<'a>>,
+    /// What is said to an agent that does nothing wrong; none says nothing.
+    pub assist: Option<Assisting<'a>>,
     /// What the decision was made of is wanted as well.
     pub traced: bool,
+}
+
+/// What helping needs beside the event.
+#[derive(Clone, Copy)]
+pub struct Assisting<'a> {
+    /// An index of symbols.
+    pub lookup: Option<&'a dyn SymbolLookup>,
+    /// When the event came.
+    pub now: SystemTime,
 }
 
 /// What hooks need beside the event.
@@ -120,6 +133,9 @@ impl Guards<'_> {
         if let Some(lifting) = lifting {
             outcome.use_up(lifting);
         }
+        if let Some(assisting) = self.assist.filter(|_| assist::concerns(event, assist::Part::All)) {
+            self.assist(assisting, assist::Part::All, event, &admitted, &mut outcome);
+        }
         if !event.kind.decides() {
             // Nothing is asked here; who cannot be asked is told (S17).
             let failures = outcome.failures.drain(..);
@@ -128,11 +144,7 @@ impl Guards<'_> {
         if let Some(Err(why)) = session.map(Session::save) {
             outcome.notes.push(format!("the session cannot be recorded: {why}"));
         }
-        let command = || match &event.call {
-            Some(Ok(ToolCall::Shell { command })) => Some(command.clone()),
-            _ => None,
-        };
-        outcome.into_decided(self.traced.then(|| (root, command())))
+        outcome.into_decided(self.traced.then(|| (root, command_of(event))))
     }
 
     /// The project that is decided for: that of the working folder if the call changes a file of it, or none at all; else
@@ -199,6 +211,58 @@ impl Guards<'_> {
         if let Ok(book) = self.books.load(place) {
             session.see_digested(&place.path(), book.as_ref().map(|book| (book.bytes(), book.digest())));
         }
+    }
+
+    /// What one part says that does not judge; nothing is judged.
+    pub fn help(&self, event: &Event, part: assist::Part) -> Decided {
+        let mut outcome = Outcome::new(self.config.clone());
+        let admitted = self.admit(&mut outcome);
+        // Nothing is asked here (S17).
+        outcome.failures.clear();
+        if let Some(assisting) = self.assist {
+            self.assist(assisting, part, event, &admitted, &mut outcome);
+        }
+        let root = paths::resolve(&self.surroundings.root());
+        outcome.into_decided(self.traced.then(|| (root, command_of(event))))
+    }
+
+    /// Adds what is said beside judging.
+    fn assist(
+        &self,
+        assisting: Assisting<'_>,
+        part: assist::Part,
+        event: &Event,
+        admitted: &Admitted,
+        outcome: &mut Outcome,
+    ) {
+        let root = self.surroundings.root();
+        let assist = Assist {
+            part,
+            config: &outcome.config,
+            state: admitted.state.as_deref(),
+            home: self.folders.map(|folders| folders.home.as_path()),
+            root: &root,
+            cwd: &self.surroundings.cwd,
+            lookup: assisting.lookup,
+            standing: &|| self.standing(admitted).into_iter().collect(),
+            now: assisting.now,
+        };
+        let said = assist.assist(event);
+        outcome.helps = said.word;
+        outcome.news.extend(said.context);
+        outcome.notes.extend(said.notes);
+    }
+
+    /// How many rules hold where the agent works; none where none do.
+    fn standing(&self, admitted: &Admitted) -> Option<String> {
+        let of_projects = self.surroundings.enclosing().iter().map(|root| Place::of_project(&root.path));
+        let places = of_projects.chain(admitted.user.as_deref().map(Place::of_user));
+        let books = places.filter_map(|place| self.books.load(&place).ok().flatten());
+        let rules: usize = books.map(|book| book.book.rules.len()).sum();
+        (rules > 0).then(|| {
+            let many = if rules == 1 { "1 rule holds".to_owned() } else { format!("{rules} rules hold") };
+            format!("ruleline: {many} here; an edit that a rule refuses is answered with the rule and what would pass.")
+        })
     }
 
     fn run_hooks(
@@ -382,6 +446,13 @@ impl Guards<'_> {
 }
 
 /// The change that an edit is, whoever looks at it.
+fn command_of(event: &Event) -> Option<String> {
+    match &event.call {
+        Some(Ok(ToolCall::Shell { command })) => Some(command.clone()),
+        _ => None,
+    }
+}
+
 fn change_of(edit: &FileEdit, shown: &str) -> Change {
     let (path, names) = (shown.to_owned(), vec![shown.to_owned()]);
     match &edit.after {

@@ -4,6 +4,7 @@
 //! `check` walks over, and the judging that the hook, `check` and the server share. It knows no agent's words and no editor; files are read through `system`.
 
 pub mod accelerate;
+pub mod assist;
 pub mod books;
 pub mod config;
 pub mod decide;
@@ -13,11 +14,13 @@ mod lifting;
 pub mod once;
 pub mod protect;
 pub mod reasons;
+pub mod remind;
 pub mod schemas;
 pub mod session;
 pub mod shell;
 pub mod stack;
 pub mod subject;
+pub mod symbols;
 pub mod trace;
 pub mod unsaved;
 pub mod walk;

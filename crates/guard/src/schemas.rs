@@ -101,6 +101,7 @@ fn property(key: &Key, lists: Lists) -> Value {
                 Lists::OrOne => json!({"anyOf": [{"type": "string"}, list]}),
             }
         }
+        Values::Table(keys) => table(keys, lists),
         Values::Named(keys) => json!({"type": "object", "additionalProperties": table(keys, lists)}),
     };
     property["description"] = described(key).into();

@@ -200,7 +200,7 @@ fn action(commands: &Commands, index: usize) -> Option<Action<'_>> {
 }
 
 /// The words from the program's name on, behind wrappers and what they set; none for a word that is not static.
-fn own_words(simple: &SimpleCommand) -> Vec<Option<&str>> {
+pub(crate) fn own_words(simple: &SimpleCommand) -> Vec<Option<&str>> {
     let words = simple.words.iter().map(|word| word.value.as_deref());
     let sets = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_variable(name));
     let wraps = |word: &str| sets(word) || WRAPPERS.contains(&base_name(word));
@@ -211,7 +211,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn base_name(path: &str) -> &str {
+pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

@@ -27,6 +27,8 @@ pub enum Values {
     Patterns,
     /// A number.
     Number,
+    /// A table with these keys.
+    Table(&'static [Key]),
     /// A table of names that people choose, each a table with these keys.
     Named(&'static [Key]),
 }

@@ -17,7 +17,7 @@ use system::open::{Access, Durability, Root, read_at};
 
 use crate::file::FileSymbols;
 use crate::fill::each_on_threads;
-use crate::index::{Digest, Entry, Index, shorts};
+use crate::index::{Digest, Entry, Index, Limits, shorts};
 use crate::stamp::Stamp;
 
 /// Where in the cache folder.
@@ -162,6 +162,15 @@ impl Stored {
         read.take(most).collect()
     }
 
+    /// An index of the files of a key alone, `most` of them.
+    pub fn index_of(&self, root: &Path, key: &str, most: usize, limits: Limits) -> Index {
+        let index = Index::new(root, limits);
+        for (path, entry) in self.files_of(key, most) {
+            index.set(&path, entry);
+        }
+        index
+    }
+
     fn key_at(&self, at: u32) -> Option<(u64, u32)> {
         let mut bytes = [0; KEY];
         self.read(&mut bytes, self.table + u64::from(at) * KEY as u64)?;
@@ -259,7 +268,6 @@ mod tests {
 
     use super::*;
     use crate::fill::Filling;
-    use crate::index::Limits;
 
     fn place() -> (tempfile::TempDir, Folders, PathBuf) {
         let temp = tempfile::tempdir().unwrap();

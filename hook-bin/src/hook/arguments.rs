@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agents::Dialect;
+use guard::assist::Part;
 
 /// How long the whole hook may take: below the timeout that an agent is told.
 const DEADLINE: Duration = Duration::from_secs(25);
@@ -19,13 +20,21 @@ pub enum Guard {
     All,
     /// What judges edits: rules, shell writes, self-protection.
     PreEdit,
+    /// One part that helps and does not judge.
+    Part(Part),
     /// A guard of the product that this version does not have.
     Absent(&'static str),
 }
 
+impl Guard {
+    /// Whether it judges: only then is something asked when it fails.
+    pub fn judges(self) -> bool {
+        matches!(self, Guard::All | Guard::PreEdit)
+    }
+}
+
 /// The guards of the product that this version does not have.
-const ABSENT: [&str; 8] =
-    ["pick-skill", "remind", "reset", "auto-approve", "activate", "cleanup", "plan-context", "plan-guard"];
+const ABSENT: [&str; 1] = ["pick-skill"];
 
 /// Flags with a value that belong to guards this version does not have.
 const ABSENT_FLAGS: [&str; 5] = ["--decider", "--skills-dir", "--min-score", "--margin", "--log-file"];
@@ -133,9 +142,11 @@ impl Arguments {
     }
 
     fn name_guard(&mut self, name: &str) -> Result<(), String> {
+        let part = Part::NAMED.iter().find(|(known, _)| *known == name).map(|(_, part)| Guard::Part(*part));
         let guard = match ABSENT.iter().find(|absent| **absent == name) {
             Some(absent) => Guard::Absent(absent),
             None if name == "pre-edit" => Guard::PreEdit,
+            None if let Some(part) = part => part,
             None => return Err(format!("{name:?} is no guard")),
         };
         if self.guard != Guard::All {
@@ -174,7 +185,8 @@ mod tests {
             );
             assert_eq!(found.wrong, None, "{line}");
         }
-        assert_eq!(read("--agent codex remind").guard, Guard::Absent("remind"));
+        assert_eq!(read("--agent codex remind").guard, Guard::Part(Part::Remind));
+        assert_eq!(read("--agent codex pick-skill").guard, Guard::Absent("pick-skill"));
         assert_eq!(read("--agent codex --min-score 1.5").absent, ["--min-score"]);
     }
 

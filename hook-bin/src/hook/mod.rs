@@ -21,6 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agents::{Answer, Decision, Event, EventKind, Head, Permission, RenderOptions};
+use guard::assist::Part;
 use guard::config::OnFailure;
 use system::looks;
 
@@ -36,6 +37,10 @@ Usage: ruleline hook [GUARD] --agent NAME [FLAGS]
 
 Guards (all of them when none is named):
   pre-edit                 what judges edits: rules, shell writes, self-protection
+  remind, reset            reminds an agent that searches and reads of the symbol index; begins anew
+  auto-approve             approves the symbolic tools that the user's settings name
+  plan-guard, plan-context keeps symbolic tools that edit out of plan mode; says so at the prompt
+  activate, cleanup        tells a session that begins what there is; removes what was counted in it
 
 Flags:
   --agent NAME             who speaks: claude, codex
@@ -155,9 +160,15 @@ fn reply(arguments: &Arguments, begun: Instant) -> Reply<'_> {
     }
     let everything = arguments.guard == Guard::All;
     let folders = LazyCell::new(|| work::folders(arguments));
-    let concerns = guard::concerns(&event, everything)
-        || work::may_lose_unsaved(folders.as_ref(), &event)
-        || everything && work::may_have_hooks(folders.as_ref(), &event);
+    let concerns = match arguments.guard {
+        Guard::Part(part) => guard::assist::concerns(&event, part),
+        _ => {
+            guard::concerns(&event, everything)
+                || work::may_lose_unsaved(folders.as_ref(), &event)
+                || everything && guard::assist::concerns(&event, Part::All)
+                || everything && work::may_have_hooks(folders.as_ref(), &event)
+        }
+    };
     if !concerns {
         let then = move || {
             if let Some(record) = Record::quiet(arguments, folders.as_ref(), &event, begun) {
@@ -285,7 +296,7 @@ impl Failure {
         if !arguments.no_log {
             work::note(arguments, head, reason);
         }
-        let (decision, stdout) = if head.kind.decides() {
+        let (decision, stdout) = if head.kind.decides() && arguments.guard.judges() {
             let what = if self.usage { "was called wrongly" } else { "could not judge this" };
             let decision = Decision {
                 permission: match self.strictness(arguments, head) {

@@ -3,14 +3,18 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use agents::{Answer, AskUnattended, Event, EventKind, Head, RenderOptions, ToolCall, answered, render};
+use agents::{
+    Answer, AskUnattended, Decision, Dialect, Event, EventKind, Head, RenderOptions, ToolCall, answered, render,
+};
+use guard::assist;
 use guard::books::{FromDisk, LoadedBook, Place, RulebookSource};
 use guard::config::{self, Config, OnFailure};
-use guard::decide::HookRun;
+use guard::decide::{Assisting, HookRun};
 use guard::protect::Protection;
 use guard::stack::{Named, Surroundings};
+use guard::symbols::SymbolLookup;
 use guard::{Guards, decide};
 use rules::{FactSource, ParseNow};
 use syntax::{Facts, Language};
@@ -20,6 +24,7 @@ use super::arguments::{Arguments, Guard};
 use super::record::Record;
 use super::{failpoint, problems};
 use crate::accelerator::Servers;
+use crate::index::Index;
 
 /// Trees of texts up to this long are left to the end of the process, in bytes.
 const LEFT: usize = 256 << 10;
@@ -86,13 +91,17 @@ pub fn answer(
     let folders = folders(arguments);
     let surroundings = surroundings(arguments, event);
     let everything = arguments.guard == Guard::All;
-    if let Some(Ok(ToolCall::Shell { command })) = &event.call
-        && guard::shell::is_quiet(command, &surroundings.cwd)
-        && !(everything && guard::hooks::present(folders.as_ref(), event, &surroundings.cwd))
-        && !may_lose_unsaved(folders.as_ref(), event)
-    {
-        let record = Record::quiet(arguments, folders.as_ref(), event, begun);
-        return Worded { answer: Answer::silent(), record };
+    let part = match arguments.guard {
+        Guard::Part(part) => Some(part),
+        _ if judges(arguments, event, folders.as_ref(), &surroundings.cwd) => None,
+        _ => Some(assist::Part::All),
+    };
+    let quiet = |folders: Option<&Folders>| {
+        let record = Record::quiet(arguments, folders, event, begun);
+        Worded { answer: Answer::silent(), record }
+    };
+    if part == Some(assist::Part::All) && !(everything && assist::concerns(event, assist::Part::All)) {
+        return quiet(folders.as_ref());
     }
     let user = folders.as_ref().map(|folders| folders.user.as_path());
     let config = Config::load(user, [surroundings.root().as_path()]);
@@ -102,6 +111,9 @@ pub fn answer(
     let protection = Protection::new(folders.as_ref(), named);
     let servers = folders.as_ref().filter(|_| !arguments.no_server);
     let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
+    let index = folders.as_ref().map(|folders| Index { folders, surroundings: &surroundings });
+    let lookup = index.as_ref().map(|index| index as &dyn SymbolLookup);
+    let helps = everything || !arguments.guard.judges();
     let guards = Guards {
         folders: folders.as_ref(),
         books: &KeptFromDisk,
@@ -112,17 +124,43 @@ pub fn answer(
         protection: &protection,
         no_instruction_check: arguments.no_instruction_check,
         hooks: everything.then(|| HookRun { payload, deadline: deadline.checked_sub(RESERVE).unwrap_or(deadline) }),
+        assist: helps.then(|| Assisting { lookup, now: SystemTime::now() - begun.elapsed() }),
         traced: !arguments.no_log && config.log != config::Log::Off,
     };
-    let decide::Decided { decision, notes, basis } = guards.decide(event);
+    let decide::Decided { decision, notes, basis } = match part {
+        Some(part) => guards.help(event, part),
+        None => guards.decide(event),
+    };
+    if part == Some(assist::Part::All) && decision == Decision::silent() && notes.is_empty() {
+        return quiet(folders.as_ref());
+    }
     let (head, options) = (event.head(), options(arguments, &event.head(), &config));
     let answer = render(&head, &decision, options);
+    let answer = match arguments.guard {
+        // A stop is answered with JSON there, if there is anything to say or not.
+        Guard::Part(assist::Part::Cleanup) if event.dialect == Dialect::Codex && answer.stdout.is_none() => {
+            Answer { stdout: Some("{}".to_owned()), ..answer }
+        }
+        _ => answer,
+    };
     let stderr = (!notes.is_empty()).then(|| notes.join("; "));
     let record = basis.zip(folders).map(|(basis, folders)| {
         let answered = answered(&head, &decision, options);
         Record::decided(folders, event, (answered, basis), config.log, begun)
     });
     Worded { answer: Answer { stderr, ..answer }, record }
+}
+
+/// Whether there is anything to judge, and not only somebody to help.
+fn judges(arguments: &Arguments, event: &Event, folders: Option<&Folders>, cwd: &Path) -> bool {
+    let everything = arguments.guard == Guard::All;
+    let is_quiet = || match &event.call {
+        Some(Ok(ToolCall::Shell { command })) => guard::shell::is_quiet(command, cwd),
+        _ => false,
+    };
+    (guard::concerns(event, everything) && !is_quiet())
+        || (everything && guard::hooks::present(folders, event, cwd))
+        || may_lose_unsaved(folders, event)
 }
 
 /// Whether hooks may have something to say on an event; a look at names.

@@ -115,8 +115,8 @@ impl At<'_> {
             None => Vec::new(),
             Some(Table::Keys(keys)) => {
                 let fitting = keys.iter().filter(|key| self.file.admits(key, path, there));
-                // What agents are set to stands in tables of its own.
-                let fitting = fitting.filter(|key| !matches!(key.values, Values::Named(_)));
+                // Tables stand under headers of their own.
+                let fitting = fitting.filter(|key| !matches!(key.values, Values::Named(_) | Values::Table(_)));
                 fitting.map(|key| self.key(key, "")).collect()
             }
             Some(Table::Rules) => {
@@ -293,7 +293,7 @@ fn shape(key: &Key, grammar: Grammar, number: usize) -> String {
         Values::Patterns if grammar == Grammar::Toml => format!("['${number}']"),
         Values::Texts | Values::Patterns => format!("[\"${number}\"]"),
         Values::Number => format!("${number}"),
-        Values::Named(_) => String::new(),
+        Values::Table(_) | Values::Named(_) => String::new(),
     }
 }
 
@@ -309,7 +309,7 @@ fn holds(key: &Key, grammar: Grammar) -> String {
         Values::Texts => "list of texts".to_owned(),
         Values::Patterns => "list of regular expressions".to_owned(),
         Values::Number => "number".to_owned(),
-        Values::Named(_) => String::new(),
+        Values::Table(_) | Values::Named(_) => String::new(),
     };
     match (key.required, key.needs) {
         (true, _) => format!("{kind}, required"),

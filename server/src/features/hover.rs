@@ -40,7 +40,7 @@ pub fn of_file(file: OwnFile, text: &str, offset: usize) -> Option<Hover> {
             let name = text.get(span.clone())?.trim_matches(['[', ']']).trim();
             let lines = match (file, name.split('.').next()) {
                 (OwnFile::Rulebook(_), Some("rule" | "rules")) => vec![RULE.to_owned()],
-                (OwnFile::Config { .. }, Some("agents")) => of_name(file, &[], "agents")?,
+                (OwnFile::Config { .. }, Some(table)) => of_name(file, &[], table)?,
                 _ => return None,
             };
             (span, lines)

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use guard::config::keys::{AGENT, CONFIG};
+use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, REMINDER, SESSION};
 use guard::config::{Law, law_of};
 use hooks::keys::{ACTIONS, ENTRY, EVENTS, TOP};
 use hooks::manifest::is_about_tools;
@@ -80,6 +80,9 @@ impl OwnFile {
             (OwnFile::Rulebook(_), ["rule" | "rules"]) => Some(Table::Keys(&RULE)),
             (OwnFile::Rulebook(_), []) => Some(Table::Rules),
             (OwnFile::Config { .. }, []) => Some(Table::Keys(&CONFIG)),
+            (OwnFile::Config { .. }, ["reminder"]) => Some(Table::Keys(&REMINDER)),
+            (OwnFile::Config { .. }, ["auto_approve"]) => Some(Table::Keys(&AUTO_APPROVE)),
+            (OwnFile::Config { .. }, ["session"]) => Some(Table::Keys(&SESSION)),
             (OwnFile::Config { .. }, ["agents"]) => Some(Table::Agents),
             (OwnFile::Config { .. }, ["agents", _]) => Some(Table::Keys(&AGENT)),
             (OwnFile::Manifest, []) => Some(Table::Hooks),
@@ -95,7 +98,10 @@ impl OwnFile {
         let is_there = |name: &str| there.iter().any(|known| known == name);
         match self {
             _ if is_there(key.name) => false,
-            OwnFile::Config { of_project: true } => law_of(key.name) != Some(Law::UserOnly) && path.is_empty(),
+            OwnFile::Config { of_project: true } => {
+                let name = path.first().map_or(key.name, String::as_str);
+                law_of(name) != Some(Law::UserOnly)
+            }
             OwnFile::Manifest if ACTIONS.contains(&key.name) => !ACTIONS.iter().any(|action| is_there(action)),
             OwnFile::Manifest if key.name == "matcher" => path.get(1).is_some_and(|event| is_about_tools(event)),
             _ => true,

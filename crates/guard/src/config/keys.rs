@@ -47,8 +47,70 @@ pub const AGENT: [Key; 1] = [Key::new(
 )
 .usually("false")];
 
+const REMINDER_MODE: [Word; 3] = [
+    Word { text: "deny", about: "one call is refused, with what the index knows; the same call again goes through" },
+    Word { text: "advise", about: "the call goes through, and what the index knows is said beside it" },
+    Word { text: "off", about: "nothing is counted" },
+];
+
+/// The keys of the reminder.
+pub const REMINDER: [Key; 10] = [
+    Key::new(
+        "mode",
+        Values::Words(&REMINDER_MODE),
+        r#""advise""#,
+        "what becomes of a call that is one too many; without it `deny` where the session has symbolic tools, else `advise`",
+    ),
+    Key::new("searches", Values::Number, "5", "so many searches for names in a row are enough").usually("3"),
+    Key::new("reads", Values::Number, "5", "so many reads of code in a row are enough").usually("3"),
+    Key::new("combined", Values::Number, "6", "so many of both in a row are enough").usually("4"),
+    Key::new("search_gap", Values::Number, "600", "the longest gap between two searches in a row, in seconds")
+        .usually("1000"),
+    Key::new("read_gap", Values::Number, "600", "the longest gap between two reads in a row, in seconds")
+        .usually("1000"),
+    Key::new("combined_gap", Values::Number, "900", "the longest gap between two of either in a row, in seconds")
+        .usually("2000"),
+    Key::new("quiet", Values::Number, "600", "how long nothing is counted and said after something was, in seconds")
+        .usually("120"),
+    Key::new(
+        "batch_ms",
+        Values::Number,
+        "500",
+        "calls that begin this shortly after each other count once, in milliseconds",
+    )
+    .usually("200"),
+    Key::new(
+        "servers",
+        Values::Texts,
+        r#"["serena", "code-index"]"#,
+        "the MCP servers whose tools are symbolic, by their whole names",
+    )
+    .usually(r#"["serena", "ruleline"]"#),
+];
+
+/// The keys of the approval of symbolic tools.
+pub const AUTO_APPROVE: [Key; 2] = [
+    Key::new(
+        "servers",
+        Values::Texts,
+        r#"["serena"]"#,
+        "the MCP servers whose symbolic tools go through without a question in the modes acceptEdits and auto, by their whole names",
+    )
+    .usually("[]"),
+    Key::new("exclude", Values::Texts, r#"["rename_*"]"#, "tools of theirs that do not; `*` stands for anything").usually("[]"),
+];
+
+/// The keys of sessions.
+pub const SESSION: [Key; 1] = [Key::new(
+    "briefing",
+    Values::Bool,
+    "false",
+    "a session is told as it begins how many rules hold, which hooks wait for review, and of symbolic tools",
+)
+.usually("true")];
+
 /// The keys of the file.
-pub const CONFIG: [Key; 10] = [
+pub const CONFIG: [Key; 13] = [
     Key::new("baseline", Values::Words(&BASELINE), r#""disk""#, "what the editor compares a buffer with")
         .usually(r#""head""#),
     Key::new(
@@ -96,6 +158,22 @@ pub const CONFIG: [Key; 10] = [
         "what an agent's edit gets of a file that an editor holds with changes that are not saved",
     )
     .usually(r#""ask""#),
+    Key::new(
+        "reminder",
+        Values::Table(&REMINDER),
+        "{ searches = 5 }",
+        "when an agent that searches and reads its way through code is told what the index knows",
+    )
+    .usually("{}"),
+    Key::new(
+        "auto_approve",
+        Values::Table(&AUTO_APPROVE),
+        r#"{ servers = ["serena"] }"#,
+        "symbolic tools that go through without a question",
+    )
+    .usually("{}"),
+    Key::new("session", Values::Table(&SESSION), "{ briefing = false }", "what a session is told as it begins")
+        .usually("{}"),
     Key::new("agents", Values::Named(&AGENT), "{ claude = { attended = true } }", "settings of one agent, by its name")
         .usually("{}"),
 ];
@@ -106,8 +184,7 @@ pub fn agents() -> Vec<&'static str> {
 }
 
 /// Names that are kept for later versions and do nothing in this one.
-pub const KEPT: [&str; 8] =
-    ["auto_approve", "deciders", "duet", "languages", "mcp_edit_tools", "reminder", "symbols", "telemetry"];
+pub const KEPT: [&str; 6] = ["deciders", "duet", "languages", "mcp_edit_tools", "symbols", "telemetry"];
 
 #[cfg(test)]
 mod tests {

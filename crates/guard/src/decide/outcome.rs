@@ -32,6 +32,8 @@ pub(super) struct Outcome {
     pub notices: Vec<String>,
     /// What hooks said.
     pub word: Option<(Word, String)>,
+    /// What a part that does not judge says: a refusal that may be tried again, or an approval.
+    pub helps: Option<(Permission, String)>,
     /// Something was judged, and all of it known.
     pub judged: bool,
     pub unknown: bool,
@@ -58,6 +60,7 @@ impl Outcome {
             notes: Vec::new(),
             notices: Vec::new(),
             word: None,
+            helps: None,
             judged: false,
             unknown: false,
             protects: false,
@@ -122,6 +125,11 @@ impl Outcome {
     /// The decision; `traced` is the project and the command that it was made about, where a trace is wanted.
     pub fn into_decided(self, traced: Option<(PathBuf, Option<String>)>) -> Decided {
         let mut permission = self.permission(&self.reports);
+        // What judges or asks has the first word: a reminder beside it would only be in the way.
+        let helps = self.helps.filter(|(helps, _)| permission < Permission::Ask && permission <= *helps);
+        if let Some((helps, _)) = &helps {
+            permission = *helps;
+        }
         let mut said: Vec<Said> = self.reports.iter().map(Report::say).collect();
         // What refuses stands first; files keep their order otherwise.
         said.sort_by_key(|said| said.permission != Permission::Deny);
@@ -136,6 +144,7 @@ impl Outcome {
             said.into_iter().map(|said| said.reason).filter(|text| !text.is_empty()).collect();
         // A hook's allow has no say beside what refuses or asks.
         paragraphs.extend(self.word.filter(|(word, _)| *word != Word::Allow || explicit).map(|(_, reason)| reason));
+        paragraphs.extend(helps.map(|(_, reason)| reason));
         paragraphs.extend(self.asks);
         let failures = self.failures.iter().map(|why| plain(why, WHY));
         paragraphs.extend(failures.map(|why| format!("ruleline could not judge this: {why}; a person decides")));
