@@ -3,15 +3,15 @@
 //! Every stage prints its time and is counted; what cannot be installed is a failed check with its reason. The last line
 //! is `N passed, N failed`.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::process::{cargo, run, run_lines, run_with_retries};
+use crate::process::{cargo, output, run, run_lines, run_with_retries};
 use crate::tally::Tally;
-use crate::{agents, emacs, helix, kakoune, neovim, tools, vscode};
+use crate::{agents, emacs, helix, kakoune, neovim, tools, vscode, workspace};
 
 /// No stage may hang: past its limit it is killed and counted as failed.
 const CARGO_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -147,7 +147,11 @@ fn cargo_tests() -> Result<Tally> {
     // A test traces which programs are started.
     tools::need_program("strace", "strace")?;
     let mut tally = Tally::default();
+    let python = tools::need_python("corpus", &workspace::root().join("tests/corpus/requirements.txt"))?;
+    let find = "import django, pathlib; print(pathlib.Path(django.__file__).parent)";
+    let django = output(Command::new(python.join("python3")).args(["-c", find]))?;
     let mut test = cargo(&["test", "--locked", "--workspace", "--no-fail-fast", "--", "--include-ignored"]);
+    test.env("RULELINE_CORPUS", django);
     let status = run_lines(&mut test, CARGO_LIMIT, |line| tally.read_cargo_line(line))?;
     // A crate that does not build, or a test program that crashed, prints no closing line.
     if !status.success() && tally.failed == 0 {

@@ -119,7 +119,14 @@ impl Session {
             return;
         }
         let wanted = self.settings.symbols != Symbols::Off;
-        let folders = if wanted { self.workspaces.to_paths() } else { Vec::new() };
+        let home = self.engine.folders.as_ref().map(|folders| folders.home.clone());
+        // An editor without a project has a folder all the same: nobody wants to wait for all that is below.
+        let is_project = |folder: &PathBuf| {
+            let folder = system::paths::resolve(folder);
+            folder.parent().is_some() && !home.as_ref().is_some_and(|home| home.starts_with(&folder))
+        };
+        let mut folders = if wanted { self.workspaces.to_paths() } else { Vec::new() };
+        folders.retain(is_project);
         for rooted in self.engine.indexes.set_roots(&folders, Limits::default()) {
             self.fill(rooted);
         }
