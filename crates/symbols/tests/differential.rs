@@ -40,7 +40,7 @@ fn definitions_and_calls_are_those_that_python_finds() {
         shares.into_iter().map(|share| share.join().unwrap()).reduce(Counts::and).unwrap()
     });
     let Counts { files, definitions, calls, resolved, wrong } = counts;
-    println!("{files} files, {definitions} definitions, {calls} calls, {resolved} of them of imported names");
+    eprintln!("{files} files, {definitions} definitions, {calls} calls, {resolved} of them of imported names");
     assert!(files > 300, "a library has more than {files} files");
     assert!(wrong.is_empty(), "{} of {files} files differ:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
 }
