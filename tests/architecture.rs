@@ -66,6 +66,8 @@ const USES: [(&str, &[&str]); 12] = [
             "ruleline-guard",
             "ruleline-hooks",
             "ruleline-rules",
+            "ruleline-symbols",
+            "ruleline-system",
             "ruleline-wire",
         ],
     ),

@@ -180,6 +180,31 @@ fn what_is_typed_and_what_changes_on_disk_is_found() {
 }
 
 #[test]
+fn what_was_typed_is_kept_for_whoever_asks_without_a_server() {
+    let mut case = Case::new(&json!({}));
+    case.open("shop/order.py", "def typed_only(): pass\n");
+    assert_eq!(case.search("typedonly"), ["shop/order.py:1:4"]);
+    case.project.write("shop/order.py", "\ndef typed_only(): pass\n");
+    case.project.write("shop/fresh.py", "def fresh_one(): pass\n");
+    let change = json!({"changes": [{"uri": case.project.uri("shop/fresh.py"), "type": 1}]});
+    case.client.notify("workspace/didChangeWatchedFiles", &change);
+    case.wait_for("freshone");
+    let Case { project, client } = case;
+    client.end();
+    // The file as it is on disk, whatever the editor had.
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_ruleline"))
+        .args(["symbols", "--json", "typed_only", "--state-dir", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")])
+        .current_dir(project.root())
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(found["found"][0]["line"], 2);
+    let folders = system::Folders::find(Some(concat!(env!("CARGO_TARGET_TMPDIR"), "/state").as_ref())).unwrap();
+    let stored = symbols::store::Stored::open(&folders, &project.root()).unwrap();
+    assert_eq!(stored.files_of("fresh_one", 9).len(), 1);
+}
+
+#[test]
 fn how_far_the_index_is_can_be_shown() {
     let project = Project::new("");
     for number in 0..400 {

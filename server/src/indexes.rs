@@ -25,6 +25,9 @@ pub struct Rooted {
     stop: AtomicBool,
     /// When the files were last looked at; held while they are.
     looked: Mutex<Option<Instant>>,
+    /// When the cache folder last got what is known, where something changed since.
+    changed: AtomicBool,
+    kept: Mutex<Option<Instant>>,
 }
 
 impl Rooted {
@@ -35,6 +38,8 @@ impl Rooted {
             index: Index::new(folder, limits),
             stop: AtomicBool::new(false),
             looked: Mutex::default(),
+            changed: AtomicBool::new(false),
+            kept: Mutex::default(),
         }
     }
 
@@ -67,14 +72,30 @@ impl Rooted {
         let filled = self.index.fill(&Filling { stop: &self.stop, progress, threads });
         if !filled.is_stopped {
             *looked = Some(Instant::now());
-            let is_news = filled.parsed > 0 || filled.files != before || (is_first && !known);
-            if let Some(folders) = folders.filter(|_| is_news)
-                && let Err(why) = store::save(&self.index, folders)
-            {
-                tracing::warn!("the index of {} is not kept: {why}", self.folder.display());
+            if filled.parsed > 0 || filled.files != before || (is_first && !known) {
+                self.changed.store(true, Ordering::Relaxed);
             }
+            self.keep(folders, Duration::ZERO);
         }
         Some(filled)
+    }
+
+    /// A file is another than the cache folder knows.
+    pub fn refresh(&self, path: &str) {
+        self.index.refresh(path);
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes what changed to the cache folder, where hooks without a server find it, unless that was done within
+    /// `pause`.
+    pub fn keep(&self, folders: Option<&Folders>, pause: Duration) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = kept.is_none_or(|kept| kept.elapsed() >= pause);
+        let Some(folders) = folders.filter(|_| is_due && self.changed.swap(false, Ordering::Relaxed)) else { return };
+        *kept = Some(Instant::now());
+        if let Err(why) = store::save(&self.index, folders) {
+            tracing::warn!("the index of {} is not kept: {why}", self.folder.display());
+        }
     }
 
     /// Waits while the index is being filled.

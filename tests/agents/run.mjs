@@ -62,7 +62,7 @@ async function mcp() {
 }
 
 /** Plays `turns` to Claude Code; what each tool call was answered, as the model got it. */
-async function claude(place, turns) {
+async function claude(place, turns, more = []) {
   const { base, root, home } = place;
   const script = path.join(base, "script.json");
   fs.writeFileSync(script, JSON.stringify({ turns }));
@@ -76,14 +76,14 @@ async function claude(place, turns) {
   const platform = `claude-code-${os.platform()}-${os.arch()}`;
   const program = path.join(here, "node_modules/@anthropic-ai", platform, "claude");
   const flags = ["--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"];
-  const agent = spawnSync(program, ["-p", "Please do the scripted work.", ...flags, "--allowedTools", "Read", "Grep", "mcp__ruleline"], {
+  const agent = spawnSync(program, ["-p", "Please do the scripted work.", ...flags, "--allowedTools", "Read", "Grep", "LSP", "mcp__ruleline", "mcp__plugin_ruleline_ruleline", ...more], {
     cwd: root,
     timeout: 100_000,
     input: "",
     encoding: "utf8",
     env: {
       HOME: home,
-      PATH: "/usr/local/bin:/usr/bin:/bin",
+      PATH: `${bin}:/usr/local/bin:/usr/bin:/bin`,
       TERM: "dumb",
       LANG: "C.UTF-8",
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${fs.readFileSync(port, "utf8")}`,
@@ -138,7 +138,22 @@ async function reminder() {
   check("Claude Code: the same search then goes through", second.results[4]?.includes("cart.py"), second.results[4]);
 }
 
-for (const part of [mcp, reminder]) {
+async function plugin() {
+  const lsp = (input) => ({ wait: 1, tools: [{ name: "LSP", input: { line: 1, character: 1, ...input } }] });
+  const turns = [
+    lsp({ operation: "goToDefinition", filePath: "shop/order.py", line: 3, character: 7 }),
+    lsp({ operation: "workspaceSymbol", filePath: "shop/order.py", query: "Cart" }),
+    { tools: [{ name: "mcp__plugin_ruleline_ruleline__find_symbol", input: { name: "Cart" } }] },
+  ];
+  const folder = path.join(here, "../../editors/claude-code");
+  const { results, agent } = await claude(project(), turns, ["--plugin-dir", folder]);
+  const all = JSON.stringify(results) + agent.stderr;
+  check("the plugin of Claude Code: its LSP tool finds a definition", results[0]?.includes("shop/cart.py:1:7"), all);
+  check("the plugin of Claude Code: and the symbols of the workspace", results[1]?.includes("Cart (Class)"), all);
+  check("the plugin of Claude Code: and has the tools of the index", results[2]?.startsWith("shop/cart.py:1 class Cart"), all);
+}
+
+for (const part of [mcp, reminder, plugin]) {
   try {
     await part();
   } catch (error) {

@@ -62,7 +62,7 @@ pub fn file_of(folders: &Folders, root: &Path) -> PathBuf {
     folders.cache.join(FOLDER).join(format!("{}.index", key(root)))
 }
 
-/// Writes what the index knows of the files on disk.
+/// Writes what the index knows.
 ///
 /// # Errors
 /// In one line, why it is not written; what was there stays.
@@ -197,7 +197,8 @@ fn encode(index: &Index) -> Vec<u8> {
     let mut bytes = vec![0; HEAD];
     let (mut directory, mut keys) = (Vec::new(), Vec::new());
     for path in index.paths() {
-        let Some(entry) = index.entry(&path).filter(|entry| !entry.is_open) else { continue };
+        // What an open file is in the editor is not what it is on disk: without a stamp it is looked at again.
+        let Some(entry) = index.entry(&path) else { continue };
         let (language, symbols) = (entry.language.name(), (*entry.symbols).clone());
         let record = Record { path: &path, language, digest: entry.digest, stamp: entry.stamp, symbols };
         let place = u32::try_from(directory.len() / ENTRY).expect("an index has fewer files than that");

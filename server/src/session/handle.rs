@@ -52,7 +52,10 @@ impl Session {
             Event::Refusal { command, reply } => self.command_refusal(command, reply),
             Event::RefusalReviewed { made, reply } => self.take_refusal_review(made, reply),
             Event::Compared(compared) => self.take_compared(compared),
-            Event::Leaving => self.leave(),
+            Event::Leaving => {
+                self.leave();
+                self.keep_symbols();
+            }
             Event::Symbols(question) => self.ask_symbols(question),
             Event::Inquired { key, inquiry } => self.inquire(&key, inquiry),
             Event::CountWanted { path, waiter } => self.want_count(&path, waiter),

@@ -20,6 +20,8 @@ use crate::text::{Position, Text};
 
 /// How often the client is told how far filling is.
 const TOLD: Duration = Duration::from_millis(250);
+/// How long the cache folder may be behind while files change.
+const KEPT: Duration = Duration::from_secs(30);
 /// So many files that changed at once are looked for rather than looked at.
 const MANY: usize = 200;
 
@@ -168,7 +170,8 @@ impl Session {
                 }
             } else {
                 for (rooted, path) in &changed {
-                    rooted.index.refresh(path);
+                    rooted.refresh(path);
+                    rooted.keep(engine.folders.as_ref(), KEPT);
                 }
             }
         });
@@ -178,7 +181,16 @@ impl Session {
     pub(super) fn close_symbols(&self, path: Option<PathBuf>) {
         if let Some((rooted, path)) = path.and_then(|path| self.engine.indexes.of(&path)) {
             rooted.index.close(&path);
-            self.fillers.run(move || rooted.index.refresh(&path));
+            self.fillers.run(move || rooted.refresh(&path));
+        }
+    }
+}
+
+impl Session {
+    /// The client goes: the cache folder gets what it does not know yet.
+    pub(super) fn keep_symbols(&self) {
+        for rooted in self.engine.indexes.all() {
+            rooted.keep(self.engine.folders.as_ref(), Duration::ZERO);
         }
     }
 }

@@ -37,8 +37,11 @@ impl Tools {
                 symbol.path
             ),
             Tools::Lsp => format!(
-                "LSP {{\"operation\": \"documentSymbol\", \"filePath\": \"{}\", \"line\": {}, \"character\": 1}}",
-                symbol.path, symbol.line
+                "LSP {{\"operation\": \"workspaceSymbol\", \"query\": \"{}\", \"filePath\": \"{}\", \"line\": {}, \
+                 \"character\": 1}}",
+                symbol.name.rsplit('.').next().unwrap_or(&symbol.name),
+                symbol.path,
+                symbol.line
             ),
         }
     }
@@ -172,7 +175,7 @@ mod tests {
             (ours, r#"mcp__ruleline__find_symbol {"name": "Cart.total", "include_body": true}"#),
             (
                 Tools::Lsp,
-                r#"LSP {"operation": "documentSymbol", "filePath": "shop/cart.py", "line": 7, "character": 1}"#,
+                r#"LSP {"operation": "workspaceSymbol", "query": "total", "filePath": "shop/cart.py", "line": 7, "character": 1}"#,
             ),
         ] {
             let said = refusal(Reminder::Searches, Some(&known), Some(&tools));
