@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use guard::config::{Config, IndexLimits};
 use guard::stack::Surroundings;
 use guard::symbols::{Symbol, SymbolLookup};
 use symbols::store::Stored;
@@ -19,6 +20,8 @@ pub struct Index<'a> {
     pub folders: &'a Folders,
     /// Where the agent works.
     pub surroundings: &'a Surroundings,
+    /// How much of a file that changed is read again.
+    pub limits: Limits,
 }
 
 impl Index<'_> {
@@ -35,7 +38,7 @@ impl SymbolLookup for Index<'_> {
     fn find(&self, name: &str, limit: usize) -> Vec<Symbol> {
         let Some(short) = symbols::names::parts(name).last().copied() else { return Vec::new() };
         let found = self.stored().map(|(root, stored)| {
-            let index = stored.index_of(&root, short, FILES, Limits::default());
+            let index = stored.index_of(&root, short, FILES, self.limits);
             index.find(name, limit)
         });
         told(found.filter(|found| !found.is_empty()).flatten(), limit)
@@ -45,10 +48,16 @@ impl SymbolLookup for Index<'_> {
         let file = paths::resolve(file);
         let found = self.stored().filter_map(|(root, stored)| {
             let relative = paths::relative(&root, &file)?;
-            stored.index_of(&root, &relative, 1, Limits::default()).outline(&relative)
+            stored.index_of(&root, &relative, 1, self.limits).outline(&relative)
         });
         told(found.flatten(), limit)
     }
+}
+
+/// The limits that settings say.
+pub fn limits(config: &Config) -> Limits {
+    let IndexLimits { files, file_kib, mib } = config.symbols;
+    Limits::new(files, file_kib, mib)
 }
 
 fn told(found: impl Iterator<Item = Found>, limit: usize) -> Vec<Symbol> {

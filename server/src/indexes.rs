@@ -9,11 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
+use guard::Config;
+use guard::config::IndexLimits;
 use symbols::{Filled, Filling, Index, Limits, Progress, store};
 use system::Folders;
 
 /// A look at the files that is older is repeated before an answer.
 const STALE: Duration = Duration::from_secs(5);
+
+/// How much of a root is taken in, as its settings and the user's say when the index is made.
+pub fn limits(root: &Path, folders: Option<&Folders>) -> Limits {
+    let config = Config::load(folders.map(|folders| folders.user.as_path()), [root]);
+    let IndexLimits { files, file_kib, mib } = config.symbols;
+    Limits::new(files, file_kib, mib)
+}
 
 /// The index of one root.
 #[derive(Debug)]
@@ -123,7 +132,7 @@ pub struct Indexes {
 
 impl Indexes {
     /// The workspace has these roots by now; gives the indexes that are new and empty.
-    pub fn set_roots(&self, folders: &[PathBuf], limits: Limits) -> Vec<Arc<Rooted>> {
+    pub fn set_roots(&self, folders: &[PathBuf], limits: impl Fn(&Path) -> Limits) -> Vec<Arc<Rooted>> {
         let mut roots = self.roots.write().unwrap_or_else(PoisonError::into_inner);
         roots.retain(|root| {
             let stays = folders.contains(&root.folder);
@@ -134,7 +143,7 @@ impl Indexes {
         });
         let is_known = |folder: &PathBuf| roots.iter().any(|root| root.folder == *folder);
         let fresh: Vec<_> = folders.iter().filter(|folder| !is_known(folder)).cloned().collect();
-        let fresh: Vec<_> = fresh.iter().map(|folder| Arc::new(Rooted::new(folder, limits))).collect();
+        let fresh: Vec<_> = fresh.iter().map(|folder| Arc::new(Rooted::new(folder, limits(folder)))).collect();
         roots.extend(fresh.iter().cloned());
         // The longest wins.
         roots.sort_by_key(|root| std::cmp::Reverse(root.folder.components().count()));

@@ -101,6 +101,23 @@ impl Default for Session {
     }
 }
 
+/// How much of a project the symbol index takes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexLimits {
+    /// Most files.
+    pub files: u32,
+    /// Largest file, in KiB.
+    pub file_kib: u32,
+    /// Most symbols together, in MiB.
+    pub mib: u32,
+}
+
+impl Default for IndexLimits {
+    fn default() -> IndexLimits {
+        IndexLimits { files: 200_000, file_kib: 2048, mib: 256 }
+    }
+}
+
 /// Settings after the law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -130,6 +147,8 @@ pub struct Config {
     pub auto_approve: AutoApprove,
     /// What a session is told as it begins.
     pub session: Session,
+    /// How much of a project the symbol index takes in.
+    pub symbols: IndexLimits,
     /// What is wrong with the files.
     pub problems: Vec<ConfigProblem>,
 }
@@ -150,6 +169,7 @@ impl Default for Config {
             reminder: remind::Settings::default(),
             auto_approve: AutoApprove::default(),
             session: Session::default(),
+            symbols: IndexLimits::default(),
             problems: Vec::new(),
         }
     }
@@ -364,6 +384,7 @@ impl Config {
             "reminder" => tables::reminder(value, &mut self.reminder),
             "auto_approve" => tables::auto_approve(value, &mut self.auto_approve),
             "session" => tables::session(value, &mut self.session),
+            "symbols" => tables::symbols(value, &mut self.symbols),
             _ => Ok(()),
         }
     }

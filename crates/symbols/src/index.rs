@@ -37,6 +37,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// As `[symbols]` of config.toml says them: files, KiB of a file, MiB of symbols.
+    pub fn new(files: u32, file_kib: u32, mib: u32) -> Limits {
+        Limits { files: files as usize, file_bytes: u64::from(file_kib) << 10, bytes: (mib as usize) << 20 }
+    }
+}
+
 /// What the index has of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

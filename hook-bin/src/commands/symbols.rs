@@ -11,12 +11,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use guard::Config;
 use rules::plain::{PATH, WHY, plain};
 use serde_json::{Value, json};
 use symbols::{Bounds, Filling, Found, Index, Limits, Reference, names, store};
 use system::Folders;
 
 use super::Command;
+use crate::index::limits;
 use crate::output::{complain, print};
 
 /// The row of the command table.
@@ -88,8 +90,12 @@ fn answer(arguments: &Arguments) -> Result<Answer, String> {
     if !project.is_dir() {
         return Err(format!("{} is no folder", shown(&system::paths::shown(&project))));
     }
-    let folders = crate::folders::find(arguments.state_dir.as_deref()).ok().filter(|_| !arguments.no_cache);
-    let index = index(&project, folders.as_ref());
+    let folders = crate::folders::find(arguments.state_dir.as_deref()).ok();
+    let config = Config::load(folders.as_ref().map(|folders| folders.user.as_path()), [project.as_path()]);
+    for problem in &config.problems {
+        complain(&plain(&problem.to_string(), WHY));
+    }
+    let index = index(&project, limits(&config), folders.as_ref().filter(|_| !arguments.no_cache));
     if let Some(name) = &arguments.references {
         let bounds =
             Bounds { deadline: Instant::now() + PATIENCE, places: arguments.limit, stop: &AtomicBool::new(false) };
@@ -118,8 +124,8 @@ fn answer(arguments: &Arguments) -> Result<Answer, String> {
 }
 
 /// The index of a project as it is now.
-fn index(project: &Path, folders: Option<&Folders>) -> Index {
-    let index = Index::new(project, Limits::default());
+fn index(project: &Path, limits: Limits, folders: Option<&Folders>) -> Index {
+    let index = Index::new(project, limits);
     let known = folders.is_some_and(|folders| store::load(&index, folders));
     let files = index.files();
     let filled = index.fill(&Filling { stop: &AtomicBool::new(false), progress: &|_| {}, threads: None });

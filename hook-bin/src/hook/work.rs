@@ -24,7 +24,7 @@ use super::arguments::{Arguments, Guard};
 use super::record::Record;
 use super::{failpoint, problems};
 use crate::accelerator::Servers;
-use crate::index::Index;
+use crate::index::{self, Index};
 
 /// Trees of texts up to this long are left to the end of the process, in bytes.
 const LEFT: usize = 256 << 10;
@@ -111,7 +111,8 @@ pub fn answer(
     let protection = Protection::new(folders.as_ref(), named);
     let servers = folders.as_ref().filter(|_| !arguments.no_server);
     let servers = servers.map(|folders| Servers::in_folder(folders.runtime.clone(), wire::BUDGET));
-    let index = folders.as_ref().map(|folders| Index { folders, surroundings: &surroundings });
+    let limits = index::limits(&config);
+    let index = folders.as_ref().map(|folders| Index { folders, surroundings: &surroundings, limits });
     let lookup = index.as_ref().map(|index| index as &dyn SymbolLookup);
     let helps = everything || !arguments.guard.judges();
     let guards = Guards {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, REMINDER, SESSION};
+use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, REMINDER, SESSION, SYMBOLS};
 use guard::config::{Law, law_of};
 use hooks::keys::{ACTIONS, ENTRY, EVENTS, TOP};
 use hooks::manifest::is_about_tools;
@@ -83,6 +83,7 @@ impl OwnFile {
             (OwnFile::Config { .. }, ["reminder"]) => Some(Table::Keys(&REMINDER)),
             (OwnFile::Config { .. }, ["auto_approve"]) => Some(Table::Keys(&AUTO_APPROVE)),
             (OwnFile::Config { .. }, ["session"]) => Some(Table::Keys(&SESSION)),
+            (OwnFile::Config { .. }, ["symbols"]) => Some(Table::Keys(&SYMBOLS)),
             (OwnFile::Config { .. }, ["agents"]) => Some(Table::Agents),
             (OwnFile::Config { .. }, ["agents", _]) => Some(Table::Keys(&AGENT)),
             (OwnFile::Manifest, []) => Some(Table::Hooks),

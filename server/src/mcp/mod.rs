@@ -16,10 +16,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
-use symbols::Limits;
 use system::Folders;
 
-use crate::indexes::Rooted;
+use crate::indexes::{Rooted, limits};
 use tools::Desk;
 
 /// How long a question may take, the waiting for one before it included.
@@ -32,7 +31,7 @@ const INSTRUCTIONS: &str = "Ruleline's symbol index of this project. Ask it inst
 
 /// Serves one client on stdin and stdout until it hangs up; gives the exit code.
 pub async fn serve(root: &Path, folders: Option<Folders>) -> u8 {
-    let rooted = Arc::new(Rooted::new(root, Limits::default()));
+    let rooted = Arc::new(Rooted::new(root, limits(root, folders.as_ref())));
     let desk = Arc::new(Desk::new(rooted.clone(), folders));
     let filling = desk.clone();
     tokio::task::spawn_blocking(move || filling.fill());

@@ -3,16 +3,16 @@
 //! Nothing is indexed before the client is ready, and nothing at all where the setting says so. Filling goes on beside
 //! everything else; a question is answered by a worker with what is there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use symbols::{Limits, Progress};
+use symbols::Progress;
 use tokio::sync::oneshot;
 
 use crate::features::hover::Hover;
 use crate::features::symbols::{Desk, Node, Opened, Place, Symbol};
-use crate::indexes::Rooted;
+use crate::indexes::{Rooted, limits};
 use crate::session::Session;
 use crate::session::editor::Filling;
 use crate::session::settings::Symbols;
@@ -129,7 +129,8 @@ impl Session {
         };
         let mut folders = if wanted { self.workspaces.to_paths() } else { Vec::new() };
         folders.retain(is_project);
-        for rooted in self.engine.indexes.set_roots(&folders, Limits::default()) {
+        let limits = |root: &Path| limits(root, self.engine.folders.as_ref());
+        for rooted in self.engine.indexes.set_roots(&folders, limits) {
             self.fill(rooted);
         }
     }

@@ -109,8 +109,15 @@ pub const SESSION: [Key; 1] = [Key::new(
 )
 .usually("true")];
 
+/// The keys of the symbol index.
+pub const SYMBOLS: [Key; 3] = [
+    Key::new("files", Values::Number, "20000", "most files that are indexed").usually("200000"),
+    Key::new("file_kib", Values::Number, "512", "the largest file that is indexed, in KiB").usually("2048"),
+    Key::new("mib", Values::Number, "64", "most symbols that are kept, in MiB").usually("256"),
+];
+
 /// The keys of the file.
-pub const CONFIG: [Key; 13] = [
+pub const CONFIG: [Key; 14] = [
     Key::new("baseline", Values::Words(&BASELINE), r#""disk""#, "what the editor compares a buffer with")
         .usually(r#""head""#),
     Key::new(
@@ -174,6 +181,13 @@ pub const CONFIG: [Key; 13] = [
     .usually("{}"),
     Key::new("session", Values::Table(&SESSION), "{ briefing = false }", "what a session is told as it begins")
         .usually("{}"),
+    Key::new(
+        "symbols",
+        Values::Table(&SYMBOLS),
+        "{ files = 20000 }",
+        "how much of a project the symbol index takes in",
+    )
+    .usually("{}"),
     Key::new("agents", Values::Named(&AGENT), "{ claude = { attended = true } }", "settings of one agent, by its name")
         .usually("{}"),
 ];
@@ -184,7 +198,7 @@ pub fn agents() -> Vec<&'static str> {
 }
 
 /// Names that are kept for later versions and do nothing in this one.
-pub const KEPT: [&str; 6] = ["deciders", "duet", "languages", "mcp_edit_tools", "symbols", "telemetry"];
+pub const KEPT: [&str; 5] = ["deciders", "duet", "languages", "mcp_edit_tools", "telemetry"];
 
 #[cfg(test)]
 mod tests {

@@ -5,13 +5,17 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{AutoApprove, Session, choice};
+use super::{AutoApprove, IndexLimits, Session, choice};
 use crate::remind::{self, Mode};
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
-/// Largest number of calls, and of seconds and milliseconds.
+/// Largest number of calls, of seconds and milliseconds, and of files that are indexed.
 const MOST: i64 = 1_000_000;
+/// Largest file that is indexed, in KiB. A project may say how much is taken in, but not that it is more than a machine has.
+const FILE_KIB: i64 = 65_536;
+/// Most symbols that are kept, in MiB.
+const MIB: i64 = 1_024;
 
 pub(super) fn reminder(value: &Value<'_>, held: &mut remind::Settings) -> Result<(), String> {
     let mut said = held.clone();
@@ -39,7 +43,22 @@ pub(super) fn reminder(value: &Value<'_>, held: &mut remind::Settings) -> Result
             "batch_ms" => &mut limits.batch,
             _ => return Err(unknown("reminder", name)),
         };
-        *number = whole(&full, value)?;
+        *number = whole(&full, value, MOST)?;
+    }
+    *held = said;
+    Ok(())
+}
+
+pub(super) fn symbols(value: &Value<'_>, held: &mut IndexLimits) -> Result<(), String> {
+    let mut said = *held;
+    for (key, value) in table("symbols", value)? {
+        let (number, most) = match &**key.get_ref() {
+            "files" => (&mut said.files, MOST),
+            "file_kib" => (&mut said.file_kib, FILE_KIB),
+            "mib" => (&mut said.mib, MIB),
+            name => return Err(unknown("symbols", name)),
+        };
+        *number = whole(&format!("symbols.{}", key.get_ref()), value, most)?;
     }
     *held = said;
     Ok(())
@@ -91,11 +110,11 @@ fn texts(name: &str, value: &Value<'_>) -> Result<Vec<String>, String> {
     all.iter().map(text).collect::<Option<_>>().ok_or_else(wrong)
 }
 
-fn whole(name: &str, value: &Value<'_>) -> Result<u32, String> {
+fn whole(name: &str, value: &Value<'_>, most: i64) -> Result<u32, String> {
     let number = match value.get_ref() {
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
         _ => None,
     };
-    let number = number.filter(|number| (1..=MOST).contains(number)).and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| format!("`{name}` is a whole number from 1 to {MOST}"))
+    let number = number.filter(|number| (1..=most).contains(number)).and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| format!("`{name}` is a whole number from 1 to {most}"))
 }
