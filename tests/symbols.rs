@@ -110,3 +110,28 @@ fn what_is_wrong_is_said() {
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }
 }
+
+#[test]
+fn settings_bound_the_index_and_a_wrong_one_is_named() {
+    let case = Case::new();
+    // What was kept under other limits does not count.
+    case.says(&["Cart"]);
+    case.write(".ruleline/config.toml", "[symbols]\nfiles = 1\n");
+    let output = case.run(&["--json", "--exact", "Cart"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the project has more than is indexed: 1 file"), "{said}");
+    case.write(".ruleline/config.toml", "[symbols]\nfile_kib = 1\n");
+    case.write("shop/large.py", &format!("class Large: pass\n{}", "# more\n".repeat(1_000)));
+    assert_eq!(case.says(&["--exact", "Large"]), (String::new(), Some(1)));
+    for (text, complaint) in [
+        ("files = 0", "`symbols.files` is a whole number from 1 to 1000000"),
+        ("mib = 4096", "`symbols.mib` is a whole number from 1 to 1024"),
+        ("file = 1", "`symbols` has no key `file`"),
+    ] {
+        case.write(".ruleline/config.toml", &format!("[symbols]\n{text}\n"));
+        let output = case.run(&["--exact", "Cart"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(complaint) && said.contains("config.toml:1"), "{text}: {said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "shop/cart.py:1: class Cart\n", "{text}");
+    }
+}

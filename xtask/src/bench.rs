@@ -6,6 +6,7 @@
 mod corpus;
 mod functions;
 mod hook;
+mod index;
 mod lsp;
 mod report;
 mod rounds;
@@ -39,6 +40,8 @@ enum Part {
     Hook,
     /// From a change in the editor to its diagnostics, against ruff
     Lsp,
+    /// The symbol index, against a bare parse, ctags and ruff
+    Index,
     /// Judging and parsing alone
     Functions,
 }
@@ -53,6 +56,9 @@ impl Bench {
         }
         if chosen(Part::Lsp) {
             numbers.insert("lsp".to_owned(), lsp::measure(self.quick, &mut rows)?);
+        }
+        if chosen(Part::Index) {
+            numbers.insert("index".to_owned(), index::measure(self.quick, &mut rows)?);
         }
         if chosen(Part::Functions) {
             numbers.insert("functions".to_owned(), functions::measure(self.quick)?);

@@ -81,6 +81,15 @@ fn is_root() -> bool {
 ///
 /// It is kept under the requirements' own digest, so that another pin is another folder.
 pub fn need_python(name: &str, requirements: &Path) -> Result<PathBuf> {
+    python_with(name, requirements, &[])
+}
+
+/// The same without what the listed packages need themselves: their text is wanted, not what they do.
+pub fn need_python_text(name: &str, requirements: &Path) -> Result<PathBuf> {
+    python_with(name, requirements, &["--no-deps"])
+}
+
+fn python_with(name: &str, requirements: &Path, how: &[&str]) -> Result<PathBuf> {
     let text = fs::read_to_string(requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
     let environment = workspace::cache()?.join(format!("{name}-{}", &sha256(text.as_bytes())[..12]));
     let bin = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -101,7 +110,7 @@ pub fn need_python(name: &str, requirements: &Path) -> Result<PathBuf> {
     }
     let mut install = Command::new(bin.join("python3"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    install.args(["--only-binary", ":all:", "--timeout", "60", "--retries", "5"]);
+    install.args(["--only-binary", ":all:", "--timeout", "60", "--retries", "5"]).args(how);
     if text.contains("--hash=") {
         install.arg("--require-hashes");
     }

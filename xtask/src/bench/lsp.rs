@@ -12,7 +12,7 @@ use super::report::{Row, print_table};
 use super::rounds::percentile;
 use client::Session;
 
-mod client;
+pub mod client;
 
 use crate::{dist, tools, workspace};
 
@@ -159,9 +159,9 @@ fn to_json(contestant: &Contestant) -> Value {
     })
 }
 
-/// The peak memory of a process in KiB; 0 where the system does not tell.
-fn peak_kib(pid: u32) -> u64 {
+/// A figure in KiB of a process's memory, `VmHWM` its peak, `VmRSS` what it holds now; 0 where the system does not tell.
+fn memory_kib(pid: u32, figure: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':'));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }

@@ -15,6 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Servers that load their configuration after `initialized` get this long before anything is timed.
 const SETTLE: Duration = Duration::from_millis(500);
 
+/// How long a server has until a large project is indexed and it rests.
+const AT_REST: Duration = Duration::from_secs(20);
+
 /// One server with one open document.
 pub struct Session {
     process: Child,
@@ -97,7 +100,33 @@ impl Session {
 
     /// The peak memory of the server in KiB.
     pub fn peak_kib(&self) -> u64 {
-        super::peak_kib(self.process.id())
+        super::memory_kib(self.process.id(), "VmHWM")
+    }
+
+    /// The memory that the server holds now, in KiB.
+    pub fn held_kib(&self) -> u64 {
+        super::memory_kib(self.process.id(), "VmRSS")
+    }
+
+    /// Asks for a symbol until it is found and nothing more comes in; returns the milliseconds that took.
+    pub fn until_found(&mut self, name: &str) -> Result<u128> {
+        let start = Instant::now();
+        let mut taken = None;
+        for id in 2.. {
+            let parameters = json!({ "query": name });
+            self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "workspace/symbol", "params": parameters }))?;
+            let (_, answer) = self.wait(|message| message["id"] == id)?;
+            let is_found = answer["result"].as_array().is_some_and(|found| !found.is_empty());
+            match taken {
+                // What filling needed beside the index is given back a moment after.
+                None if is_found => taken = Some(start.elapsed().as_millis()),
+                Some(taken) if start.elapsed() > AT_REST => return Ok(taken),
+                None if start.elapsed() > AT_REST => bail!("{name} is not found within {} s", AT_REST.as_secs()),
+                _ => {}
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        bail!("{name} is not found");
     }
 
     /// Waits for the diagnostics of the current version; a server that names no version is taken at its next ones.
