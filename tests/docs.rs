@@ -179,7 +179,7 @@ fn the_keys_of_a_rule_are_those_that_an_editor_knows() {
 
 #[test]
 fn the_settings_are_those_that_an_editor_knows() {
-    use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, KEPT, REMINDER, SESSION};
+    use guard::config::keys::{AGENT, AUTO_APPROVE, CONFIG, KEPT, REMINDER, SESSION, SYMBOLS};
     use guard::config::{Law, law_of};
 
     let text = page("docs/settings.md");
@@ -190,6 +190,7 @@ fn the_settings_are_those_that_an_editor_knows() {
             Some(("agents.NAME", name)) => ("agents", rules::keys::find(&AGENT, name.trim())),
             Some(("auto_approve", name)) => ("auto_approve", rules::keys::find(&AUTO_APPROVE, name.trim())),
             Some(("session", name)) => ("session", rules::keys::find(&SESSION, name.trim())),
+            Some(("symbols", name)) => ("symbols", rules::keys::find(&SYMBOLS, name.trim())),
             Some((name, _)) => (name, rules::keys::find(&CONFIG, name)),
             None => (name, rules::keys::find(&CONFIG, name)),
         };

@@ -75,7 +75,8 @@ fn warm(
 ) -> Result<Value> {
     let ruff = tools::need_python("ruff", &workspace::root().join("xtask/requirements.txt"))?.join("ruff");
     let (root, cache) = (text(root), state.join("ruff"));
-    let checked = ["check", "--isolated", "--quiet", "--exit-zero", "--select", "S307", "--cache-dir", text(&cache), root];
+    let checked =
+        ["check", "--isolated", "--quiet", "--exit-zero", "--select", "S307", "--cache-dir", text(&cache), root];
     let asked = ["symbols", "--state-dir", text(state), "--project", root, "--exact", ASKED];
     let cases = vec![Case::new("ruff, cached", &ruff, &checked, None), Case::new("index, kept", hook, &asked, None)];
     let outcome = run(programs, if quick { 5 } else { 20 }, cases)?;
