@@ -78,7 +78,8 @@ local function living()
   E.lua("vim.cmd('Ruleline restart')")
   check("`:Ruleline restart` starts new ones", wait(function()
     local now = E.servers()
-    return #now == 2 and not vim.tbl_contains(before, now[1]) and E.attached(plain)
+    -- Both attached: Neovim's own `enable(…, false)` below passes over a client that still initialises.
+    return #now == 2 and not vim.tbl_contains(before, now[1]) and E.attached(app) and E.attached(plain) and E.attached(other)
   end), E.servers())
   check("each with a socket", wait(function() return #sockets() == 2 end), sockets())
 
